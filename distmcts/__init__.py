@@ -1,0 +1,48 @@
+"""distmcts: Monte Carlo Tree Search on shared memory, many processes and many machines."""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AuditError",
+    "CompiledGame",
+    "DistmctsError",
+    "Engine",
+    "InputError",
+    "Result",
+    "Rules",
+    "list_games",
+    "load_game",
+    "search",
+]
+
+_HOMES = {
+    "AuditError": "distmcts.tree.audit",
+    "CompiledGame": "distmcts.game",
+    "DistmctsError": "distmcts.errors",
+    "Engine": "distmcts.engine",
+    "InputError": "distmcts.errors",
+    "Result": "distmcts.result",
+    "Rules": "distmcts.game",
+    "list_games": "distmcts.registry",
+    "load_game": "distmcts.registry",
+    "search": "distmcts.engine",
+}
+
+if TYPE_CHECKING:
+    from distmcts.engine import Engine, search
+    from distmcts.errors import DistmctsError, InputError
+    from distmcts.game import CompiledGame, Rules
+    from distmcts.registry import list_games, load_game
+    from distmcts.result import Result
+    from distmcts.tree.audit import AuditError
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: the command line answers --help without loading the compiler."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'distmcts' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

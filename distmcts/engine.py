@@ -1,0 +1,274 @@
+"""An engine: one game, one position, its trees and its workers, kept between searches."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from distmcts.errors import InputError, SearchError
+from distmcts.game import CompiledGame, State
+from distmcts.kernels.layout import CHUNK_END, CHUNK_NEXT, ROOT
+from distmcts.kernels.rng import seeded
+from distmcts.kernels.tags import OVER
+from distmcts.parallel.drive import Crew, Drive, Outcome
+from distmcts.parallel.inline import Inline
+from distmcts.parallel.leaf import Leaf
+from distmcts.parallel.root import Root
+from distmcts.parallel.scheme import Scheme
+from distmcts.parallel.serial import Serial
+from distmcts.parallel.simulated import Simulated
+from distmcts.parallel.stoppers import Decided, MemoryFull, Progress, Seconds, Stopper
+from distmcts.parallel.threads import Threads
+from distmcts.parallel.tree import SharedTree
+from distmcts.parallel.workers import Processes
+from distmcts.registry import load_game
+from distmcts.result import Move, Result
+from distmcts.settings import SearchSettings, check_budget, make_settings
+from distmcts.tree import view
+from distmcts.tree.audit import Audit, audit_tree, audit_workers
+from distmcts.tree.merge import MergedMove, merged
+from distmcts.tree.plan import bytes_per_node, lay_out
+
+SCHEMES: dict[str, type[Scheme]] = {
+    scheme.name: scheme for scheme in (Serial, Leaf, Root, SharedTree, Simulated)
+}
+DEFAULT_SECONDS = 1.0
+LINE_LENGTH = 8  # moves shown of the principal variation
+
+
+class Engine:
+    """Searches one position after another. Owns processes and shared memory: use it with `with`, or call `close`.
+
+        with distmcts.Engine("awale", workers=8) as engine:
+            result = engine.search(seconds=1)
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        state: State | str | None = None,
+        *,
+        on_status: Callable[[str], None] | None = None,
+        game_parameters: dict[str, Any] | None = None,
+        **settings: Any,
+    ):
+        """Blocks while kernels are compiled (the first time) or loaded, and workers are started."""
+        self._closed = True
+        self.settings: SearchSettings = make_settings(**settings)
+        self.game: CompiledGame = load_game(game, **(game_parameters or {}))
+        self.state = self._checked(state)
+        self._check_settings()
+        self._seed = self.settings.seed if self.settings.seed is not None else int.from_bytes(os.urandom(6), "little")
+        scheme_class = SCHEMES[self.settings.parallel]
+        workers = 1 if scheme_class.in_process else self.settings.workers
+        self._locks = self.settings.parallel == "tree" and self.settings.synchronisation == "node-locks"
+        self._segment, self._arrays = lay_out(
+            self.game,
+            self.settings.memory,
+            workers,
+            scheme_class.tree_count(workers),
+            self._locks,
+            self.settings.backing,
+        )
+        self._closed = False
+        self._last: Outcome | None = None
+        self._scheme: Scheme | None = None
+        self._crew: Crew | None = None
+        try:
+            for index, worker in enumerate(self._arrays.workers):
+                worker.rng[:] = seeded(self._seed, index)
+            self._arrays.shared.root_state[:] = self.state
+            self._scheme = self._make_scheme()
+            if on_status:
+                on_status("compiling")
+            self._scheme.compile()
+            if on_status:
+                on_status("starting workers")
+            self._crew = self._make_crew()
+        except BaseException:
+            self.close()
+            raise
+
+    # ---- what a search needs ----------------------------------------------------------------------------------------------
+
+    def _checked(self, state: State | str | None) -> State:
+        if state is None:
+            state = self.game.initial_state()
+        elif isinstance(state, str):
+            state = self.game.parse(state)
+        if len(state) != self.game.state_words:
+            raise InputError(f"a state of {self.game.name} has {self.game.state_words} words, not {len(state)}")
+        if self.game.is_over(state):
+            raise InputError(f"no legal move: the game is over in {self.game.name} position {self.game.format(state)!r}")
+        return state
+
+    def _check_settings(self) -> None:
+        settings = self.settings
+        if settings.cutoff is not None and not self.game.has_evaluation:
+            raise InputError(f"cutoff={settings.cutoff}: {self.game.name} has no evaluation to ask after a cutoff")
+        if settings.final == "vote" and settings.parallel != "root":
+            raise InputError("final='vote' needs trees that can vote: parallel='root'")
+
+    def _make_scheme(self) -> Scheme:
+        players = self.game.players
+        root_mover = (self.game.player(self.state) - 1) % players
+        kernel_settings = self.settings.for_kernels(root_mover)
+        if self.settings.parallel == "simulated":
+            return Simulated(self.game, self._arrays, kernel_settings, self.settings.workers)
+        return SCHEMES[self.settings.parallel](self.game, self._arrays, kernel_settings)
+
+    def _make_crew(self) -> Crew:
+        jobs = [self._scheme.jobs(index) for index in range(len(self._arrays.workers))]
+        if self._scheme.in_process:
+            return Inline(jobs)
+        if self.settings.backend == "thread":
+            return Threads(jobs)
+        return Processes(jobs, self._segment.forget_name, self.settings.pin)
+
+    # ---- searching --------------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        *,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Result:
+        """Search on from where the trees are. Blocks until the budget is used up; returns what was found.
+
+        The budget is that of this search: earlier ones stay in the tree. Ctrl-C leaves the trees whole, see `result`.
+        """
+        self._alive()
+        simulations, seconds = check_budget(simulations, seconds)
+        if simulations is None and seconds is None:
+            seconds = DEFAULT_SECONDS
+        stoppers: list[Stopper] = [Seconds(seconds)] if seconds is not None else []
+        if self.settings.when_full == "stop":
+            stoppers.append(MemoryFull())
+        if self.settings.stop_when_decided:
+            stoppers.append(Decided())
+        drive = Drive(self._scheme, self._crew, simulations, seconds, stoppers, on_progress)
+        try:
+            self._last = drive.run()
+        except KeyboardInterrupt:
+            self._last = drive.outcome("interrupted")
+            raise
+        return self.result()
+
+    def result(self) -> Result:
+        """What is known now, after the last search."""
+        self._alive()
+        rows = merged(self._arrays.trees)
+        if not rows or not self._last:
+            raise SearchError("nothing has been searched yet")
+        best = self._best(rows)
+        used = sum(view.nodes_used(tree) for tree in self._arrays.trees) - self._unused_nodes()
+        moves = tuple(
+            Move(row.move, self.game.move_name(self.state, row.move), row.visits, row.value, self._line(row.move)) for row in rows
+        )
+        return Result(
+            game=repr(self.game),
+            best_move=best.move,
+            value=best.value,
+            moves=moves,
+            simulations=self._last.simulations,
+            elapsed_s=self._last.elapsed_s,
+            stopped_by=self._last.stopped_by,
+            nodes=used,
+            bytes_used=used * bytes_per_node(self._locks),
+            replaced_workers=self._last.replaced,
+            longest_stall_s=self._last.longest_stall_s,
+            settings={**self.settings.model_dump(), "seed": self._seed},
+        )
+
+    def _best(self, rows: list[MergedMove]) -> MergedMove:
+        if self.settings.final == "value":
+            return max(rows, key=lambda row: (row.visits > 0, row.value, row.visits))
+        if self.settings.final == "vote":
+            return max(rows, key=lambda row: (row.votes, row.visits))
+        return rows[0]
+
+    def _unused_nodes(self) -> int:
+        """Nodes that workers have reserved and not used."""
+        return sum(int(worker.slot[CHUNK_END] - worker.slot[CHUNK_NEXT]) for worker in self._arrays.workers)
+
+    def _line(self, move: int) -> tuple[str, ...]:
+        """The moves most visited after a move, itself first, by name."""
+        candidates = [
+            (child.visits, tree, child.node)
+            for tree in self._arrays.trees
+            for child in view.children(tree, ROOT)
+            if child.move == move
+        ]
+        _, tree, node = max(candidates, key=lambda found: found[0])
+        state = self.state
+        names = [self.game.move_name(state, move)]
+        state = self.game.apply(state, move)
+        while len(names) < LINE_LENGTH and self.game.player(state) != OVER:
+            children = [child for child in view.children(tree, node) if child.visits]
+            if not children:
+                break
+            best = max(children, key=lambda child: (child.visits, child.value))
+            names.append(self.game.move_name(state, best.move))
+            state = self.game.apply(state, best.move)
+            node = best.node
+        return tuple(names)
+
+    # ---- looking inside ---------------------------------------------------------------------------------------------------
+
+    def audit(self) -> list[Audit]:
+        """Check the conservation laws of every tree; raises AuditError if one is broken. Blocks for a while on large trees."""
+        self._alive()
+        problems = audit_workers(self._arrays.shared, self._arrays.workers)
+        audits = [audit_tree(tree) for tree in self._arrays.trees]
+        audits[0] = audits[0]._replace(problems=(*problems, *audits[0].problems))
+        return [audit.check() for audit in audits]
+
+    @property
+    def trees(self) -> list:
+        """The trees, to look at with distmcts.tree.view."""
+        return self._arrays.trees
+
+    def worker_pids(self) -> list[int]:
+        self._alive()
+        return self._crew.pids()
+
+    # ---- ending -----------------------------------------------------------------------------------------------------------
+
+    def _alive(self) -> None:
+        if self._closed:
+            raise SearchError("this engine is closed")
+
+    def close(self) -> None:
+        """End the workers and give the memory back. Can be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._crew is not None:
+            self._crew.close()
+        self._scheme = self._crew = self._arrays = None
+        self._segment.close()
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def search(
+    game: Any,
+    state: State | str | None = None,
+    *,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    workers: int | None = None,
+    parallel: str = "tree",
+    seed: int | None = None,
+    **settings: Any,
+) -> Result:
+    """Search one position and return what was found. Blocks until the budget is used up (1 second if none is given)."""
+    with Engine(game, state, workers=workers, parallel=parallel, seed=seed, **settings) as engine:
+        return engine.search(simulations=simulations, seconds=seconds)

@@ -1,0 +1,171 @@
+"""The contract of a compiled game, and what the host side can do with one.
+
+A game file gives rules as plain functions on a state, which is an array of uint64 words, and a class that names them:
+
+    class Nim(CompiledGame):
+        name = "nim"
+        rules = Rules(initial, legal_moves, apply, player, returns)
+        state_words, max_moves, move_limit = 1, 3, 4
+
+Rules take the game first, so `game.size` is its parameter; numbers and arrays are constants in compiled code. Their argument
+names must be those of distmcts/kernels/tags.py. They are compiled by numba, and must also run as plain Python.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from distmcts.errors import InputError
+from distmcts.kernels import referee
+from distmcts.kernels.jit import fingerprint
+from distmcts.kernels.layout import MAX_PLAYERS
+from distmcts.kernels.playout import no_evaluation, uniform_playout
+from distmcts.kernels.tags import OVER, Tag
+
+State = np.ndarray
+
+
+class Rules(NamedTuple):
+    """The functions of a game; kernels/tags.py says what each must do."""
+
+    initial: Callable
+    legal_moves: Callable
+    apply: Callable
+    player: Callable
+    returns: Callable
+    playout: Callable = uniform_playout
+    evaluate: Callable = no_evaluation
+
+
+class CompiledGame(Tag):
+    """A game with its parameters. States are read-only arrays: `apply` returns a new one."""
+
+    name: ClassVar[str]
+    rules: ClassVar[Rules]
+    players: int = 2
+    state_words: int
+    max_moves: int  # no position has more legal moves
+    move_limit: int  # moves are 0 <= move < move_limit
+    perft_counts: Sequence[int] = ()  # known numbers of move sequences from the start, lengths 1, 2, ...
+
+    def __init__(self, **parameters: Any):
+        self.parameters = parameters
+        shown = ",".join(f"{key}={value}" for key, value in parameters.items())
+        self.type_name = f"{type(self).__qualname__}({shown})@{_source_fingerprint(type(self))}"
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
+        return f"{self.name}({shown})"
+
+    # ---- playing ----------------------------------------------------------------------------------------------------------
+
+    def initial_state(self) -> State:
+        state = np.zeros(self.state_words, np.uint64)
+        referee.begin(self, state)
+        return _frozen(state)
+
+    def look(self, state: State) -> tuple[int, list[int], list[float]]:
+        """The player to move (OVER when finished), the legal moves, and each player's result of a finished game."""
+        moves = np.zeros(self.max_moves, np.int64)
+        results = np.zeros(MAX_PLAYERS)
+        player, count = referee.look(self, state, moves, results)
+        return int(player), moves[:count].tolist(), results[: self.players].tolist()
+
+    def player(self, state: State) -> int:
+        return self.look(state)[0]
+
+    def is_over(self, state: State) -> bool:
+        return self.player(state) == OVER
+
+    def legal_moves(self, state: State) -> list[int]:
+        return self.look(state)[1]
+
+    def returns(self, state: State) -> list[float]:
+        return self.look(state)[2]
+
+    def apply(self, state: State, move: int) -> State:
+        if move not in self.legal_moves(state):
+            raise InputError(f"illegal move {move!r} in {self.name} position {self.format(state)!r}")
+        after = state.copy()
+        referee.play(self, after, move)
+        return _frozen(after)
+
+    def evaluate(self, state: State) -> list[float]:
+        """Each player's expected result of an unfinished game, from -1 to 1."""
+        results = np.zeros(MAX_PLAYERS)
+        referee.assess(self, state, results)
+        return results[: self.players].tolist()
+
+    @property
+    def has_evaluation(self) -> bool:
+        return self.rules.evaluate is not no_evaluation
+
+    def perft(self, depth: int, state: State | None = None) -> int:
+        """How many different ways there are to play `depth` moves."""
+        if depth < 1:
+            raise InputError(f"perft depth must be at least 1, not {depth}")
+        states = np.zeros((depth + 1, self.state_words), np.uint64)
+        states[0] = self.initial_state() if state is None else state
+        moves = np.zeros((depth, self.max_moves), np.int64)
+        counts = np.zeros(depth + 1, np.int64)
+        return int(referee.perft(self, states, moves, counts, np.zeros(depth, np.int64), depth))
+
+    # ---- for people: a game overrides these --------------------------------------------------------------------------------
+
+    def format(self, state: State) -> str:
+        """The position as one line of text that `parse` reads."""
+        return " ".join(f"{int(word):x}" for word in state)
+
+    def parse(self, text: str) -> State:
+        """The position that `format` wrote, or one typed by hand; an InputError says what is wrong with it."""
+        try:
+            words = [int(word, 16) for word in text.split()]
+        except ValueError:
+            words = []
+        if len(words) != self.state_words or any(not 0 <= word < 1 << 64 for word in words):
+            raise InputError(f"{self.name} position {text!r}: expected {self.state_words} hexadecimal words")
+        return self.state(words)
+
+    def draw(self, state: State) -> str:
+        return self.format(state)
+
+    def move_name(self, state: State, move: int) -> str:
+        return str(move)
+
+    def parse_move(self, state: State, text: str) -> int:
+        """The legal move that a person typed, by its name or number."""
+        by_name = {self.move_name(state, move).lower(): move for move in self.legal_moves(state)}
+        wanted = text.strip().lower()
+        if wanted in by_name:
+            return by_name[wanted]
+        if wanted.isdigit() and int(wanted) in by_name.values():
+            return int(wanted)
+        raise InputError(f"{text!r} is not a legal move here; legal: {', '.join(by_name) or 'none'}")
+
+    def state(self, words: Sequence[int]) -> State:
+        """A state of these words."""
+        return _frozen(np.array([int(word) for word in words], np.uint64))
+
+
+def _frozen(state: State) -> State:
+    state.flags.writeable = False
+    return state
+
+
+def _source_fingerprint(game_class: type) -> str:
+    """Of the game's own file and of the files its functions come from."""
+    module = sys.modules[game_class.__module__]
+    paths = set()
+    for value in [game_class, *vars(module).values()]:
+        origin = sys.modules.get(getattr(value, "__module__", None) or "")
+        path = getattr(origin, "__file__", None)
+        if path and (callable(value) or inspect.ismodule(value)) and "distmcts/kernels" not in Path(path).as_posix():
+            paths.add(Path(path))
+    if not getattr(module, "__file__", None):  # a notebook or the interactive prompt: the code itself
+        code = "".join(inspect.getsource(rule) for rule in game_class.rules if rule.__module__ == module.__name__)
+        return str(abs(hash(code)))
+    return fingerprint(*sorted(path for path in paths if path.suffix == ".py" and "numba" not in path.parts))

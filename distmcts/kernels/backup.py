@@ -1,0 +1,66 @@
+"""Backup: add a finished simulation to every node on its path, from the last to the root.
+
+Before: the path is in flight (TOGETHER) and `rewards` are in the worker's slot. After: each node of the path has `visits` more
+visits and the reward, times `visits`, of the player who moved into it; the worker is idle.
+"""
+
+from distmcts.kernels.atomics import fetch_add, keep_order
+from distmcts.kernels.jit import part
+from distmcts.kernels.layout import (
+    BACKED_UP,
+    BACKUP,
+    BEGUN,
+    BORN,
+    DEPTH,
+    DONE,
+    FINISHED,
+    IDLE,
+    LOCKED_NODE,
+    NODE_LOCKS,
+    SCALE,
+    STAGE,
+)
+from distmcts.kernels.locks import lock, unlock
+from distmcts.kernels.modes import leave
+
+
+@part
+def set_rewards(worker, players):
+    """The results of one playout, as fixed-point rewards."""
+    for i in range(players):
+        worker.rewards[i] = round_to_unit(worker.results[i])
+
+
+@part
+def round_to_unit(result):
+    """A result in units of 1 / SCALE; beyond [-1, 1] it is cut, so that a value sum can never pass its visits."""
+    scaled = min(max(result, -1.0), 1.0) * SCALE
+    return int(scaled + 0.5) if scaled >= 0 else int(scaled - 0.5)
+
+
+@part
+def backup(mode, tree, worker, visits, settings):
+    """Write the update; `rewards` are summed over the visits."""
+    slot = worker.slot
+    depth = slot[DEPTH]
+    slot[BEGUN] = depth
+    slot[DONE] = depth
+    slot[BACKED_UP] = visits
+    keep_order()
+    slot[STAGE] = BACKUP
+    keep_order()
+    for position in range(depth - 1, -1, -1):
+        node = worker.path[position]
+        value = worker.rewards[worker.movers[position]]
+        if settings.synchronisation == NODE_LOCKS:
+            lock(tree, worker, LOCKED_NODE, node)
+            leave(mode, tree, worker, position, node, visits, value, settings.synchronisation)
+            unlock(tree, worker, LOCKED_NODE, node)
+        else:
+            leave(mode, tree, worker, position, node, visits, value, settings.synchronisation)
+        if position == depth - 1 and visits != slot[BORN]:
+            fetch_add(tree.extra, node, visits - slot[BORN])
+    slot[FINISHED] += visits
+    keep_order()
+    slot[STAGE] = IDLE
+    keep_order()

@@ -1,0 +1,49 @@
+"""Spin locks: one per node, or one for the whole tree. A lock holds the number of the worker inside, so that the lock of a
+dead worker can be told and released (tree/repair.py).
+
+A worker holds at most a node's lock and that of one of its children, always taken downward: no deadlock.
+"""
+
+from distmcts.kernels.atomics import compare_and_swap, keep_order, load, store, yield_core
+from distmcts.kernels.jit import part
+from distmcts.kernels.layout import GLOBAL_LOCK, LOCK_SPINS, SLOT_INDEX
+
+SPINS_BEFORE_YIELD = 64  # the holder may be waiting for this very core
+
+
+@part
+def spin_lock(locks, index, worker):
+    """Wait for a lock and take it."""
+    mine = worker.slot[SLOT_INDEX]
+    spins = 0
+    while not compare_and_swap(locks, index, 0, mine):
+        while load(locks, index) != 0:
+            spins += 1
+            if spins % SPINS_BEFORE_YIELD == 0:
+                yield_core()
+    worker.slot[LOCK_SPINS] += spins
+
+
+@part
+def lock(tree, worker, field, node):
+    """Take a node's lock; `field` of the slot says which it is, before it is taken."""
+    worker.slot[field] = node + 1
+    keep_order()
+    spin_lock(tree.locks, node, worker)
+
+
+@part
+def unlock(tree, worker, field, node):
+    store(tree.locks, node, 0)
+    keep_order()
+    worker.slot[field] = 0
+
+
+@part
+def lock_all(shared, worker):
+    spin_lock(shared.control, GLOBAL_LOCK, worker)
+
+
+@part
+def unlock_all(shared, worker):
+    store(shared.control, GLOBAL_LOCK, 0)

@@ -1,0 +1,100 @@
+"""Leaf parallelization: one worker, the leader, walks the tree; all play out from the leaf it found (Cazenave, Jouandeau 2007).
+
+A round is one leaf. The leader publishes the leaf's position and the round's number; each worker answers with the sum of its
+rewards in its own line of `rounds`, and with the number. A round of n playouts counts as n simulations.
+"""
+
+from distmcts.kernels.atomics import fetch_add, load, store, yield_core
+from distmcts.kernels.backup import backup, round_to_unit
+from distmcts.kernels.jit import entry, part
+from distmcts.kernels.layout import (
+    ABANDON,
+    ANSWER_WORDS,
+    EXHAUSTED,
+    HEARTBEAT,
+    MAX_PLAYERS,
+    PAUSE,
+    PAUSED,
+    ROUND,
+    ROUND_PLAYOUTS,
+    ROUNDS_CLOSED,
+    SLICE_OVER,
+    SLOT_INDEX,
+    TICKETS,
+)
+from distmcts.kernels.playout import run_playout
+from distmcts.kernels.simulate import descend
+from distmcts.kernels.states import copy_state
+
+SPINS_BEFORE_YIELD = 64
+
+
+@part
+def answer(game, worker, shared, settings, index, number):
+    """Play out from the leaf and publish the result of this round."""
+    line = index * ANSWER_WORDS
+    if index < load(shared.control, ROUND_PLAYOUTS):
+        copy_state(shared.leaf_state, worker.state)
+        run_playout(game, worker.state, worker.moves, worker.results, worker.rng, settings.cutoff)
+        for i in range(game.players):
+            shared.answers[line + 1 + i] = round_to_unit(worker.results[i])
+    store(shared.answers, line, number)
+
+
+@entry
+def lead(game, mode, tree, worker, shared, settings, workers, slice_length):
+    """The leader's loop. Closes the rounds when it returns, unless only its slice is over."""
+    for _ in range(slice_length):
+        if load(shared.control, PAUSE) != 0:
+            store(shared.control, ROUND, ROUNDS_CLOSED)
+            return PAUSED
+        playouts = min(max(fetch_add(shared.control, TICKETS, -workers), 0), workers)
+        if playouts == 0:
+            store(shared.control, ROUND, ROUNDS_CLOSED)
+            return EXHAUSTED
+        descend(game, mode, tree, worker, shared, settings)
+        copy_state(worker.state, shared.leaf_state)
+        store(shared.control, ROUND_PLAYOUTS, playouts)
+        number = load(shared.answers, 0) + 1
+        store(shared.control, ROUND, number)
+        answer(game, worker, shared, settings, 0, number)
+        for i in range(MAX_PLAYERS):
+            worker.rewards[i] = 0
+        for index in range(playouts):
+            line = index * ANSWER_WORDS
+            spins = 0
+            while load(shared.answers, line) != number:
+                spins += 1
+                if spins % SPINS_BEFORE_YIELD == 0:
+                    if load(shared.control, PAUSE) == ABANDON:
+                        store(shared.control, ROUND, ROUNDS_CLOSED)
+                        return PAUSED  # in the middle of a simulation: repair takes it back
+                    yield_core()
+            for i in range(game.players):
+                worker.rewards[i] += shared.answers[line + 1 + i]
+        backup(mode, tree, worker, playouts, settings)
+        worker.slot[HEARTBEAT] += 1
+    return SLICE_OVER
+
+
+@entry
+def follow(game, worker, shared, settings, slice_length):
+    """The loop of the others: answer every round until they are closed."""
+    index = worker.slot[SLOT_INDEX] - 1
+    spins = 0
+    rounds = 0
+    while rounds < slice_length:
+        number = load(shared.control, ROUND)
+        if number == ROUNDS_CLOSED:
+            return PAUSED
+        if number > 0 and number != load(shared.answers, index * ANSWER_WORDS):
+            answer(game, worker, shared, settings, index, number)
+            worker.slot[HEARTBEAT] += 1
+            rounds += 1
+            continue
+        spins += 1
+        if spins % SPINS_BEFORE_YIELD == 0:
+            yield_core()
+            if spins >= slice_length:
+                return SLICE_OVER
+    return SLICE_OVER

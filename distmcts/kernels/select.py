@@ -1,0 +1,161 @@
+"""Selection: which child of a fully expanded node to visit.
+
+UCT (Kocsis and Szepesvari 2006), for the player to move at the node:
+
+    score(child) = value_sum / n  +  c * sqrt(ln N / n),        n = visits of the child, N = visits of the node
+
+A child where o simulations are in flight is read in one of three ways, w being the weight:
+
+    nothing        as if they were not there
+    virtual loss   n + w o visits, w o of them lost (Chaslot, Winands, van den Herik 2008)
+    WU-UCT         n + w o visits in the exploration term only (Liu et al. 2020)
+
+Before: the node has children. After: nothing is changed; among equal scores the choice is random.
+"""
+
+import math
+
+import numpy as np
+
+from distmcts.kernels.atomics import load
+from distmcts.kernels.bits import float_bits
+from distmcts.kernels.jit import part
+from distmcts.kernels.layout import (
+    CHILD_COUNT_MASK,
+    CHILDREN,
+    COUNTS,
+    FIRST,
+    FIRST_RUN,
+    HALVES,
+    IN_FLIGHT_BITS,
+    IN_FLIGHT_MASK,
+    LOCKED_CHILD,
+    NEXT,
+    NODE_LOCKS,
+    NONE,
+    READ_NOTHING,
+    READ_VIRTUAL_LOSS,
+    RUN_LIMIT,
+    SCALE,
+    VALUE_SUM,
+    WORDS,
+)
+from distmcts.kernels.locks import lock, unlock
+from distmcts.kernels.rng import random_below
+
+# Most nodes of a tree have few visits: a look into a small table replaces a division and a root for them. It takes 8 KiB of
+# the 32 KiB level-1 cache; a larger one pushed the nodes themselves out.
+TABLE = 1024
+RECIPROCAL_ROOT = np.array([np.inf] + [1 / math.sqrt(n) for n in range(1, TABLE)])
+
+# ln N = exponent * ln 2 + ln(mantissa), the mantissa by table and a short series: one part in 10^10, a third of libm's time.
+LOG_STEP_BITS = 6
+LOG_STEPS = 1 << LOG_STEP_BITS
+LOG_TABLE = np.array([math.log(1 + (i + 0.5) / LOG_STEPS) for i in range(LOG_STEPS)])
+LOG_RECIPROCAL = np.array([1 / (1 + (i + 0.5) / LOG_STEPS) for i in range(LOG_STEPS)])
+LN_2 = math.log(2)
+
+
+@part
+def reciprocal_root(n):
+    if n < TABLE:
+        return RECIPROCAL_ROOT[n]
+    return 1.0 / math.sqrt(n)
+
+
+@part
+def natural_log(n):
+    """ln n of a whole number from 1 to 2^53."""
+    bits = float_bits(np.float64(n))
+    exponent = (bits >> 52) - 1023
+    step = (bits >> (52 - LOG_STEP_BITS)) & (LOG_STEPS - 1)
+    mantissa = n / np.float64(np.int64(1) << exponent)  # from 1 up to 2, exact
+    rest = mantissa * LOG_RECIPROCAL[step] - 1.0
+    return exponent * LN_2 + LOG_TABLE[step] + rest * (1.0 - rest * (0.5 - rest * (1.0 / 3.0 - rest * 0.25)))
+
+
+@part
+def score(counts, value_sum, exploration, settings):
+    """The score of a child; `exploration` is c * sqrt(ln N)."""
+    in_flight = counts & IN_FLIGHT_MASK
+    visits = counts >> IN_FLIGHT_BITS
+    if in_flight == 0 or settings.reading == READ_NOTHING:
+        if visits == 0:
+            return np.inf
+        root = reciprocal_root(visits)
+        return value_sum * (1.0 / SCALE) * root * root + exploration * root
+    virtual = settings.weight * in_flight
+    total = visits + virtual
+    if total <= 0.0:
+        return np.inf
+    if settings.reading == READ_VIRTUAL_LOSS:
+        value = (value_sum * (1.0 / SCALE) - virtual) / total
+    else:
+        value = value_sum * (1.0 / SCALE) / max(visits, 1)
+    return value + exploration / math.sqrt(total)
+
+
+@part
+def read_score(tree, worker, child, exploration, settings):
+    place = child * WORDS
+    if settings.synchronisation != NODE_LOCKS:
+        return score(load(tree.words, place + COUNTS), load(tree.words, place + VALUE_SUM), exploration, settings)
+    lock(tree, worker, LOCKED_CHILD, child)
+    counts = load(tree.words, place + COUNTS)
+    value_sum = load(tree.words, place + VALUE_SUM)
+    unlock(tree, worker, LOCKED_CHILD, child)
+    return score(counts, value_sum, exploration, settings)
+
+
+@part
+def select(tree, worker, node, parent_counts, settings):
+    """The child with the highest score; NONE if the node has no children."""
+    children = load(tree.halves, node * HALVES + CHILDREN) & CHILD_COUNT_MASK
+    if children == 0:
+        return np.int64(NONE)
+    parent_visits = parent_counts >> IN_FLIGHT_BITS
+    if settings.reading != READ_NOTHING:
+        parent_visits += np.int64(settings.weight * (parent_counts & IN_FLIGHT_MASK))
+    exploration = settings.c * math.sqrt(natural_log(max(parent_visits, 1)))
+
+    first = np.int64(tree.halves[node * HALVES + FIRST])
+    best = -np.inf
+    chosen = np.int64(NONE)
+    ties = 0
+    run = first
+    size = FIRST_RUN
+    left = np.int64(children)
+    while True:
+        for child in range(run, run + min(size, left)):
+            s = read_score(tree, worker, child, exploration, settings)
+            ties = 1 if s > best else ties + (s == best)
+            chosen = child if s > best else chosen
+            best = s if s > best else best
+        left -= size
+        if left <= 0:
+            break
+        run = np.int64(tree.halves[run * HALVES + NEXT])
+        size = min(size * 2, RUN_LIMIT)
+    if ties > 1:
+        return _one_of_the_best(tree, worker, first, children, best, ties, exploration, settings, chosen)
+    return chosen
+
+
+@part
+def _one_of_the_best(tree, worker, first, children, best, ties, exploration, settings, chosen):
+    """A random one of the children whose score is `best`. Another worker may have changed them; then the first found."""
+    skip = random_below(worker.rng, ties)
+    run = first
+    size = FIRST_RUN
+    left = np.int64(children)
+    while True:
+        for child in range(run, run + min(size, left)):
+            if read_score(tree, worker, child, exploration, settings) == best:
+                if skip == 0:
+                    return child
+                skip -= 1
+        left -= size
+        if left <= 0:
+            return chosen
+        run = np.int64(tree.halves[run * HALVES + NEXT])
+        size = min(size * 2, RUN_LIMIT)

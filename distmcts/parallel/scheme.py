@@ -1,0 +1,97 @@
+"""What every parallel scheme answers, so that one loop (drive.py) can run them all."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from distmcts.game import CompiledGame
+from distmcts.kernels.layout import FINISHED, LOCK_FREE, PAUSE, TAKEN, TICKETS, Settings, Tree, Worker
+from distmcts.parallel.workers import Job
+from distmcts.tree import view
+from distmcts.tree.plan import Arrays
+from distmcts.tree.repair import release, repair
+
+UNLIMITED = 1 << 60  # tickets of a search that ends by time
+
+
+class Scheme(ABC):
+    """One way to use many workers. Knows the kernels and the arrays; owns nothing."""
+
+    name: str
+    in_process = False  # runs in the caller's own process, without workers
+    alone = True  # each tree has one writer
+
+    def __init__(self, game: CompiledGame, arrays: Arrays, settings: Settings):
+        self.game = game
+        self.shared = arrays.shared
+        self.workers = arrays.workers
+        self.trees = arrays.trees
+        self.settings = settings
+
+    @staticmethod
+    def tree_count(workers: int) -> int:
+        return 1
+
+    @abstractmethod
+    def jobs(self, index: int) -> dict[str, Job]:
+        """The kernels a worker will be asked to run, ready to be called. They must read arrays, never replace them."""
+
+    @abstractmethod
+    def tree_of(self, index: int) -> Tree:
+        """The tree a worker writes to."""
+
+    def job_of(self, index: int) -> str:
+        return "simulate"
+
+    def deal(self, wanted: int | None) -> None:
+        """Set out tickets for so many simulations (None: as many as time allows). All workers stand still."""
+        self.shared.control[TICKETS] = UNLIMITED if wanted is None else wanted
+        for worker in self.workers:
+            worker.slot[TAKEN] = 0
+
+    def compile(self) -> None:
+        """Have every kernel compiled or loaded, by running it with nothing to do."""
+        self.shared.control[PAUSE] = 1
+        self.shared.control[TICKETS] = 0
+        done = set()
+        for index in range(len(self.workers)):
+            for name, job in self.jobs(index).items():
+                if name not in done:
+                    job(1)
+                    done.add(name)
+
+    # ---- counting ---------------------------------------------------------------------------------------------------------
+
+    def visits(self) -> int:
+        """Simulations in the trees, exactly, when all workers stand still."""
+        return sum(view.visits(tree) for tree in self.trees)
+
+    def finished(self) -> int:
+        """Simulations finished in this search, as the workers tell it: good enough to show."""
+        return int(np.sum([worker.slot[FINISHED] for worker in self.workers]))
+
+    def reset_counters(self) -> None:
+        for worker in self.workers:
+            worker.slot[FINISHED] = 0
+
+    # ---- after a death ----------------------------------------------------------------------------------------------------
+
+    def release(self, index: int) -> None:
+        """Free what a dead worker holds, at once."""
+        plain_stores = self.alone or self.settings.synchronisation != LOCK_FREE
+        release(self.tree_of(index), self.shared, self.workers[index], plain_stores)
+
+    def repair(self, dead: list[int]) -> None:
+        """Finish or take back what dead workers were doing. Nobody else writes to their trees now."""
+        for tree in self.trees:
+            workers: list[Worker] = [self.workers[i] for i in dead if self.tree_of(i) is tree]
+            if workers:
+                repair(tree, workers)
+
+    def resume(self, index: int) -> bool:
+        """Make a replaced worker ready to go on while the others are working; False: it waits until all are sent out."""
+        return False
+
+    def pauses_for_repair(self) -> bool:
+        """Whether the living must stand still while a dead worker's tree is repaired."""
+        return True

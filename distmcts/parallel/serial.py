@@ -1,0 +1,21 @@
+"""`serial`: one worker, one tree, in the caller's own process. Bit-for-bit reproducible with a seed."""
+
+from distmcts.kernels.layout import Tree
+from distmcts.kernels.modes import ALONE
+from distmcts.kernels.simulate import run_worker
+from distmcts.parallel.scheme import Scheme
+from distmcts.parallel.workers import Job
+
+BATCH = 1 << 20
+
+
+class Serial(Scheme):
+    name = "serial"
+    in_process = True
+
+    def tree_of(self, index: int) -> Tree:
+        return self.trees[0]
+
+    def jobs(self, index: int) -> dict[str, Job]:
+        arguments = (self.game, ALONE, self.trees[0], self.workers[0], self.shared, self.settings, BATCH)
+        return {"simulate": lambda length: run_worker(*arguments, length)}

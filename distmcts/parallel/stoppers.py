@@ -1,0 +1,57 @@
+"""When a search ends. Each rule is a small object; a search ends when the first of its rules says why.
+
+The number of simulations is not among them: it is kept exactly, by tickets (kernels/simulate.py).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+
+class Progress(NamedTuple):
+    """Where a search stands."""
+
+    simulations: int  # finished in this search
+    wanted: int | None  # simulations asked for, if any
+    elapsed_s: float
+    seconds: float | None  # time asked for, if any
+    memory_used: float  # share of the tree's capacity
+    root_visits: Callable[[], list[int]]  # of the moves at the root, all trees together
+
+
+class Stopper(Protocol):
+    def reached(self, progress: Progress) -> str | None:
+        """Why the search should end, or None."""
+
+
+class Seconds:
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+
+    def reached(self, progress: Progress) -> str | None:
+        return f"{self.seconds:g} seconds" if progress.elapsed_s >= self.seconds else None
+
+
+class MemoryFull:
+    """For those who want no further search once the tree cannot grow."""
+
+    def reached(self, progress: Progress) -> str | None:
+        return "memory is full" if progress.memory_used >= 1.0 else None
+
+
+class Decided:
+    """The move with the most visits can no longer be overtaken."""
+
+    def reached(self, progress: Progress) -> str | None:
+        if progress.wanted is not None:
+            left = progress.wanted - progress.simulations
+        elif progress.seconds is not None and progress.elapsed_s > 0:
+            rate = progress.simulations / progress.elapsed_s
+            left = rate * max(0.0, progress.seconds - progress.elapsed_s)
+        else:
+            return None
+        first, second, *_ = [*sorted(progress.root_visits(), reverse=True), 0, 0]
+        return "decided: the leader cannot be caught" if first - second > left else None
+
+
+def first_reason(stoppers: list[Stopper], progress: Progress) -> str | None:
+    return next((reason for stopper in stoppers if (reason := stopper.reached(progress))), None)

@@ -1,0 +1,158 @@
+"""Worker processes: started once, kept between searches, replaced when they die.
+
+Each worker has a pipe to its owner. It waits there for a job, calls the job's kernel until it says it is through, and reports.
+While the kernel runs, owner and worker talk only through shared memory.
+
+Workers are forked: the compiled code and the shared memory are simply there, also those of a game typed into a notebook, and a
+dead worker is replaced within milliseconds.
+"""
+
+import os
+import signal
+import time
+import warnings
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import NamedTuple
+
+import multiprocess
+from multiprocess.connection import wait
+
+from distmcts.kernels.layout import SLICE_OVER
+
+SLICE_S = 0.02  # how often a worker looks up from its kernel: whether its owner lives
+FIRST_SLICE = 64
+STOP_S = 2.0  # patience with a worker that was asked to end
+
+# A job: called with a number of simulations, returns a status of kernels/layout.py.
+Job = Callable[[int], int]
+
+
+class Event(NamedTuple):
+    worker: int
+    status: int | None  # what the kernel returned; None: the worker died
+
+
+def run_job(job: Job, keep_on: Callable[[], bool]) -> int:
+    """Call a kernel slice by slice until it is through or `keep_on` says no. Slices grow to about SLICE_S."""
+    length = FIRST_SLICE
+    while True:
+        start = time.perf_counter()
+        status = job(length)
+        if status != SLICE_OVER or not keep_on():
+            return status
+        elapsed = time.perf_counter() - start
+        if elapsed < SLICE_S / 2:
+            length *= 2
+        elif elapsed > SLICE_S * 2:
+            length = max(1, length // 2)
+
+
+class Processes:
+    """A crew of processes. Owns them; `close` ends them. Jobs are given when the crew is made: a worker knows them by name."""
+
+    def __init__(self, jobs: list[dict[str, Job]], on_orphaned: Callable[[], None], pin: bool = False):
+        self._context = multiprocess.get_context("fork")
+        self._jobs = jobs
+        self._on_orphaned = on_orphaned
+        self._pin = pin
+        self._pipes: list[Connection | None] = [None] * len(jobs)
+        self._processes: list = [None] * len(jobs)
+        self._busy: set[int] = set()
+        for index in range(len(jobs)):
+            self.replace(index)
+
+    def replace(self, index: int) -> None:
+        """Start a worker in the place of a dead one."""
+        ours, theirs = self._context.Pipe()
+        if self._pipes[index] is not None:
+            self._pipes[index].close()
+        self._pipes[index] = ours
+        self._busy.discard(index)
+        process = self._context.Process(
+            target=_live, args=(index, theirs, self._pipes, self._jobs[index], self._on_orphaned, self._pin), daemon=True
+        )
+        with warnings.catch_warnings():
+            # Python warns of forks while threads run. A worker touches nothing of theirs: a pipe, shared memory, compiled code.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
+        theirs.close()
+        self._processes[index] = process
+
+    def begin(self, index: int, job: str) -> None:
+        """Hand a job to an idle worker. If it has died, `wait` says so."""
+        self._busy.add(index)
+        try:
+            self._pipes[index].send(job)
+        except OSError:
+            pass
+
+    def wait(self, timeout_s: float) -> list[Event]:
+        """Reports and deaths, as soon as there is one. Blocks for at most `timeout_s`."""
+        sources = {self._pipes[index]: index for index in self._busy}
+        sources |= {process.sentinel: index for index, process in enumerate(self._processes)}
+        events: dict[int, Event] = {}
+        for source in wait(list(sources), timeout_s):
+            index = sources[source]
+            if isinstance(source, int):
+                events[index] = Event(index, None)
+            elif index not in events:
+                try:
+                    events[index] = Event(index, source.recv())
+                except (EOFError, OSError):
+                    events[index] = Event(index, None)
+        for event in events.values():
+            self._busy.discard(event.worker)
+            if event.status is None:
+                self._processes[event.worker].join(STOP_S)
+        return list(events.values())
+
+    @property
+    def busy(self) -> frozenset[int]:
+        return frozenset(self._busy)
+
+    def pids(self) -> list[int]:
+        return [process.pid for process in self._processes]
+
+    def kill(self, index: int) -> None:
+        """End a worker that no longer answers; `wait` reports its death."""
+        self._processes[index].kill()
+
+    def close(self) -> None:
+        for pipe in self._pipes:
+            try:
+                pipe.send(None)
+                pipe.close()
+            except OSError:
+                pass
+        deadline = time.monotonic() + STOP_S
+        for process in self._processes:
+            process.join(max(0.0, deadline - time.monotonic()))
+            if process.is_alive():
+                process.kill()
+                process.join()
+            process.close()
+        self._processes = []
+        self._pipes = []
+
+
+def _live(index: int, pipe: Connection, owners_ends: list, jobs: dict[str, Job], on_orphaned, pin: bool) -> None:
+    """The life of a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for end in owners_ends:  # while these copies are open, the end of the owner would go unnoticed
+        if end is not None:
+            end.close()
+    owner = os.getppid()
+    if pin:
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[index % len(cores)]})
+    while True:
+        try:
+            name = pipe.recv()
+            if name is None:
+                return
+            pipe.send(run_job(jobs[name], lambda: os.getppid() == owner))
+        except (EOFError, OSError):
+            break
+    on_orphaned()

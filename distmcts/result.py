@@ -1,0 +1,80 @@
+"""What a search found."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Move(NamedTuple):
+    """A row of the result: one move at the root."""
+
+    move: int
+    name: str
+    visits: int
+    value: float  # mean reward for the player to move, from -1 to 1
+    line: tuple[str, ...]  # the moves most visited after it, itself first
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a search found. Prints as a table."""
+
+    game: str
+    best_move: int
+    value: float  # of the best move, for the player to move
+    moves: tuple[Move, ...]  # most visits first
+    simulations: int  # made in this search
+    elapsed_s: float
+    stopped_by: str
+    nodes: int
+    bytes_used: int
+    replaced_workers: int
+    longest_stall_s: float
+    settings: dict[str, Any]
+
+    @property
+    def simulations_per_second(self) -> float:
+        return self.simulations / self.elapsed_s if self.elapsed_s else 0.0
+
+    @property
+    def bytes_per_simulation(self) -> float:
+        total = sum(move.visits for move in self.moves)
+        return self.bytes_used / total if total else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "game": self.game,
+            "best_move": self.best_move,
+            "best_move_name": next(row.name for row in self.moves if row.move == self.best_move),
+            "value": self.value,
+            "simulations": self.simulations,
+            "elapsed_s": self.elapsed_s,
+            "simulations_per_second": self.simulations_per_second,
+            "stopped_by": self.stopped_by,
+            "nodes": self.nodes,
+            "bytes_used": self.bytes_used,
+            "replaced_workers": self.replaced_workers,
+            "settings": self.settings,
+            "moves": [{**row._asdict(), "line": list(row.line)} for row in self.moves],
+        }
+
+    def __str__(self) -> str:
+        total = max(1, sum(row.visits for row in self.moves))
+        rows = [("move", "visits", "share", "value", "line")]
+        for row in self.moves:
+            mark = "*" if row.move == self.best_move else " "
+            share = f"{row.visits / total:.1%}"
+            rows.append((f"{mark} {row.name}", f"{row.visits:,}", share, f"{row.value:+.3f}", " ".join(row.line)))
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = []
+        for i, row in enumerate(rows):
+            name = f"  {row[0]}" if i == 0 else row[0]
+            cells = [name.ljust(widths[0] + 2), *(row[k].rjust(widths[k]) for k in range(1, 4)), row[4]]
+            lines.append("  ".join(cells).rstrip())
+        workers = self.settings["workers"]
+        lines.append(
+            f"{self.simulations:,} simulations in {self.elapsed_s:.2f} s = {self.simulations_per_second:,.0f} a second, "
+            f"{self.settings['parallel']}, {workers} worker{'s' if workers != 1 else ''}; ended by: {self.stopped_by}"
+        )
+        if self.replaced_workers:
+            lines.append(f"{self.replaced_workers} workers died and were replaced; no simulation was lost")
+        return "\n".join(lines)

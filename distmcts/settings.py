@@ -1,0 +1,94 @@
+"""How to search, as the user says it: names, defaults, limits. Misspelt names are answered with the nearest allowed one."""
+
+import os
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from distmcts.errors import InputError, unknown
+from distmcts.kernels import layout
+from distmcts.tree.segment import available_bytes, parse_bytes
+
+DEFAULT_MEMORY = 2 << 30
+MAX_WORKERS = 4096
+
+SYNCHRONISATIONS = {"lockfree": layout.LOCK_FREE, "node-locks": layout.NODE_LOCKS, "global-lock": layout.ONE_LOCK}
+READINGS = {
+    "none": layout.READ_NOTHING,
+    "virtual_loss": layout.READ_VIRTUAL_LOSS,
+    "wu_uct": layout.READ_WU_UCT,
+}
+
+
+class SearchSettings(BaseModel):
+    """Every setting of a search, with its default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    parallel: Literal["serial", "leaf", "root", "tree", "simulated"] = "tree"
+    workers: Annotated[int, Field(ge=1, le=MAX_WORKERS)] = Field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    backend: Literal["process", "thread"] = "process"
+    synchronisation: Literal["lockfree", "node-locks", "global-lock"] = "lockfree"
+    in_flight: Literal["virtual_loss", "wu_uct", "none"] = "virtual_loss"
+    weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0  # of one simulation in flight
+    c: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2**0.5  # exploration
+    cutoff: Annotated[int, Field(ge=0)] | None = None  # moves in a playout before the evaluation is asked
+    final: Literal["visits", "value", "vote"] = "visits"  # which move is best
+    memory: int = Field(default_factory=lambda: min(DEFAULT_MEMORY, available_bytes() // 2), validate_default=False)
+    when_full: Literal["stop_growing", "stop"] = "stop_growing"
+    stop_when_decided: bool = False
+    pin: bool = False  # each worker to a core of its own
+    backing: Literal["auto", "memfd", "named"] = "auto"  # of the shared memory
+    seed: Annotated[int, Field(ge=0)] | None = None
+
+    @field_validator("memory", mode="before")
+    @classmethod
+    def _size(cls, value: Any) -> int:
+        return parse_bytes(value)
+
+    def for_kernels(self, root_mover: int) -> layout.Settings:
+        alone = self.parallel in ("serial", "root", "leaf")
+        return layout.Settings(
+            c=float(self.c),
+            reading=layout.READ_NOTHING if alone else READINGS[self.in_flight],
+            weight=float(self.weight),
+            cutoff=-1 if self.cutoff is None else self.cutoff,
+            synchronisation=SYNCHRONISATIONS[self.synchronisation] if self.parallel == "tree" else layout.LOCK_FREE,
+            root_mover=root_mover,
+        )
+
+
+def make_settings(**given: Any) -> SearchSettings:
+    """Settings from keywords; None means the default. Raises InputError with one clear line."""
+    given = {key: value for key, value in given.items() if value is not None}
+    try:
+        return SearchSettings(**given)
+    except ValidationError as error:
+        raise _explain(error.errors()[0], given) from None
+
+
+def _explain(error: Any, given: dict[str, Any]) -> InputError:
+    key = str(error["loc"][0])
+    if error["type"] == "extra_forbidden":
+        return unknown("setting", key, SearchSettings.model_fields)
+    if error["type"] == "literal_error":
+        return unknown(key, given[key], _choices(key))
+    message = error["msg"].removeprefix("Value error, ")
+    return InputError(f"{key}={given.get(key)!r}: {message[0].lower()}{message[1:]}")
+
+
+def _choices(key: str) -> list[str]:
+    return list(SearchSettings.model_fields[key].annotation.__args__)
+
+
+def check_budget(simulations: Any, seconds: Any) -> tuple[int | None, float | None]:
+    """The budget of one search, made sure of."""
+    if simulations is not None:
+        if isinstance(simulations, bool) or int(simulations) != simulations or simulations < 1:
+            raise InputError(f"simulations={simulations!r}: must be a whole number, at least 1")
+        simulations = int(simulations)
+    if seconds is not None:
+        if not 0 < float(seconds) < float("inf"):
+            raise InputError(f"seconds={seconds!r}: must be a positive number")
+        seconds = float(seconds)
+    return simulations, seconds

@@ -1,0 +1,123 @@
+"""Reading a tree from the host: all at once with numpy, or a node's children. Writes nothing; a search may be under way."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from distmcts.kernels.layout import (
+    ALLOCATED,
+    CAPACITY,
+    CHILD_COUNT_MASK,
+    CHILDREN,
+    COUNTS,
+    FIRST,
+    FIRST_RUN,
+    HALVES,
+    IN_FLIGHT_BITS,
+    IN_FLIGHT_MASK,
+    MOVE,
+    NEXT,
+    ROOT,
+    RUN_LIMIT,
+    SCALE,
+    VALUE_SUM,
+    WORDS,
+    Tree,
+)
+
+
+class Columns(NamedTuple):
+    """The fields of all nodes, each an array that is a view on the segment."""
+
+    counts: np.ndarray
+    value_sum: np.ndarray
+    first: np.ndarray
+    children: np.ndarray  # with the flags
+    move: np.ndarray
+    next: np.ndarray
+
+
+def columns(tree: Tree) -> Columns:
+    words = tree.words.reshape(-1, WORDS)
+    halves = tree.halves.reshape(-1, HALVES)
+    return Columns(
+        words[:, COUNTS], words[:, VALUE_SUM], halves[:, FIRST], halves[:, CHILDREN], halves[:, MOVE], halves[:, NEXT]
+    )
+
+
+class Child(NamedTuple):
+    node: int
+    move: int
+    visits: int
+    value_sum: int  # unit 1 / SCALE
+
+    @property
+    def value(self) -> float:
+        """Mean reward for the player who makes the move; 0 if never visited."""
+        return self.value_sum / SCALE / self.visits if self.visits else 0.0
+
+
+def visits(tree: Tree, node: int = ROOT) -> int:
+    return int(tree.words[node * WORDS + COUNTS]) >> IN_FLIGHT_BITS
+
+
+def in_flight(tree: Tree, node: int = ROOT) -> int:
+    return int(tree.words[node * WORDS + COUNTS]) & IN_FLIGHT_MASK
+
+
+def child_nodes(tree: Tree, node: int) -> list[int]:
+    """The children of a node, in the order they were added."""
+    left = int(tree.halves[node * HALVES + CHILDREN]) & CHILD_COUNT_MASK
+    run = int(tree.halves[node * HALVES + FIRST])
+    size = FIRST_RUN
+    nodes: list[int] = []
+    while left > 0:
+        nodes.extend(range(run, run + min(size, left)))
+        left -= size
+        run = int(tree.halves[run * HALVES + NEXT])
+        size = min(size * 2, RUN_LIMIT)
+    return nodes
+
+
+def children(tree: Tree, node: int = ROOT) -> list[Child]:
+    return [
+        Child(
+            child, int(tree.halves[child * HALVES + MOVE]), visits(tree, child), int(tree.words[child * WORDS + VALUE_SUM])
+        )
+        for child in child_nodes(tree, node)
+    ]
+
+
+def levels(tree: Tree, node: int = ROOT) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The subtree level by level: (nodes, the position of each one's parent in the level before)."""
+    fields = columns(tree)
+    nodes = np.array([node], np.int64)
+    parents = np.zeros(1, np.int64)
+    while nodes.size:
+        yield nodes, parents
+        left = (fields.children[nodes] & CHILD_COUNT_MASK).astype(np.int64)
+        run = fields.first[nodes].astype(np.int64)
+        owner = np.arange(nodes.size)
+        size = FIRST_RUN
+        found, found_parents = [], []
+        while True:
+            keep = left > 0
+            if not keep.any():
+                break
+            left, run, owner = left[keep], run[keep], owner[keep]
+            count = np.minimum(left, size)
+            start = np.repeat(run, count)
+            within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+            found.append(start + within)
+            found_parents.append(np.repeat(owner, count))
+            left = left - size
+            run = fields.next[run].astype(np.int64)
+            size = min(size * 2, RUN_LIMIT)
+        nodes = np.concatenate(found) if found else np.empty(0, np.int64)
+        parents = np.concatenate(found_parents) if found else np.empty(0, np.int64)
+
+
+def nodes_used(tree: Tree) -> int:
+    """Nodes handed out to workers, whether they hold a child yet or not."""
+    return min(int(tree.heap[ALLOCATED]), int(tree.heap[CAPACITY]))

@@ -1,0 +1,9 @@
+"""The games that come with distmcts, one file each."""
+
+BUILT_IN = {
+    "awale": "games.awale:Awale",
+    "connect_four": "games.connect_four:ConnectFour",
+    "hex": "games.hex:Hex",
+    "othello": "games.othello:Othello",
+    "tic_tac_toe": "games.tic_tac_toe:TicTacToe",
+}
