@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from distmcts.errors import InputError, SearchError
 from distmcts.game import CompiledGame, State
-from distmcts.kernels.layout import CHUNK_END, CHUNK_NEXT, ROOT
+from distmcts.kernels.layout import CHUNK_END, CHUNK_NEXT, ROOT, ROOT_MOVER
 from distmcts.kernels.rng import seeded
 from distmcts.kernels.tags import OVER
 from distmcts.parallel.drive import Crew, Drive, Outcome
@@ -25,12 +26,12 @@ from distmcts.result import Move, Result
 from distmcts.settings import SearchSettings, check_budget, make_settings
 from distmcts.tree import view
 from distmcts.tree.audit import Audit, audit_tree, audit_workers
+from distmcts.tree.compact import keep_subtree
 from distmcts.tree.merge import MergedMove, merged
 from distmcts.tree.plan import bytes_per_node, lay_out
+from distmcts.tree.snapshot import read_snapshot, save_snapshot
 
-SCHEMES: dict[str, type[Scheme]] = {
-    scheme.name: scheme for scheme in (Serial, Leaf, Root, SharedTree, Simulated)
-}
+SCHEMES: dict[str, type[Scheme]] = {scheme.name: scheme for scheme in (Serial, Leaf, Root, SharedTree, Simulated)}
 DEFAULT_SECONDS = 1.0
 LINE_LENGTH = 8  # moves shown of the principal variation
 
@@ -38,8 +39,8 @@ LINE_LENGTH = 8  # moves shown of the principal variation
 class Engine:
     """Searches one position after another. Owns processes and shared memory: use it with `with`, or call `close`.
 
-        with distmcts.Engine("awale", workers=8) as engine:
-            result = engine.search(seconds=1)
+    with distmcts.Engine("awale", workers=8) as engine:
+        result = engine.search(seconds=1)
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Engine:
             for index, worker in enumerate(self._arrays.workers):
                 worker.rng[:] = seeded(self._seed, index)
             self._arrays.shared.root_state[:] = self.state
+            self._arrays.shared.control[ROOT_MOVER] = (self.game.player(self.state) - 1) % self.game.players
             self._scheme = self._make_scheme()
             if on_status:
                 on_status("compiling")
@@ -97,9 +99,12 @@ class Engine:
             state = self.game.parse(state)
         if len(state) != self.game.state_words:
             raise InputError(f"a state of {self.game.name} has {self.game.state_words} words, not {len(state)}")
+        self._check_not_over(state)
+        return state
+
+    def _check_not_over(self, state: State) -> None:
         if self.game.is_over(state):
             raise InputError(f"no legal move: the game is over in {self.game.name} position {self.game.format(state)!r}")
-        return state
 
     def _check_settings(self) -> None:
         settings = self.settings
@@ -109,9 +114,7 @@ class Engine:
             raise InputError("final='vote' needs trees that can vote: parallel='root'")
 
     def _make_scheme(self) -> Scheme:
-        players = self.game.players
-        root_mover = (self.game.player(self.state) - 1) % players
-        kernel_settings = self.settings.for_kernels(root_mover)
+        kernel_settings = self.settings.for_kernels()
         if self.settings.parallel == "simulated":
             return Simulated(self.game, self._arrays, kernel_settings, self.settings.workers)
         return SCHEMES[self.settings.parallel](self.game, self._arrays, kernel_settings)
@@ -138,6 +141,7 @@ class Engine:
         The budget is that of this search: earlier ones stay in the tree. Ctrl-C leaves the trees whole, see `result`.
         """
         self._alive()
+        self._check_not_over(self.state)
         simulations, seconds = check_budget(simulations, seconds)
         if simulations is None and seconds is None:
             seconds = DEFAULT_SECONDS
@@ -212,6 +216,64 @@ class Engine:
             state = self.game.apply(state, best.move)
             node = best.node
         return tuple(names)
+
+    # ---- from one position to the next ----------------------------------------------------------------------------------
+
+    def advance(self, move: int) -> None:
+        """Play a move, and keep what is known about the position after it. Blocks while the tree is compacted."""
+        self._alive()
+        mover = self.game.player(self.state)
+        state = self.game.apply(self.state, move)
+        self._restart(state, mover, {int(move)})
+
+    def set_position(self, state: State | str) -> None:
+        """Go to another position; everything known is forgotten."""
+        self._alive()
+        state = self._checked(state)
+        self._restart(state, (self.game.player(state) - 1) % self.game.players, set())
+
+    def _restart(self, state: State, root_mover: int, kept_moves: set[int]) -> None:
+        for index, tree in enumerate(self._arrays.trees):
+            writers = self._arrays.workers if len(self._arrays.trees) == 1 else [self._arrays.workers[index]]
+            kept = next((child.node for child in view.children(tree) if child.move in kept_moves), None)
+            keep_subtree(tree, kept, writers)
+        self.state = state
+        self._arrays.shared.root_state[:] = state
+        self._arrays.shared.control[ROOT_MOVER] = root_mover
+        self._last = None
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the trees and all that is needed to go on with them to a file, whole or not at all."""
+        self._alive()
+        save_snapshot(Path(path), self._description(), self._arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, **settings: Any) -> "Engine":
+        """An engine that goes on from a file written by `save`. Settings given here replace those in the file."""
+        snapshot = read_snapshot(Path(path))
+        about = snapshot.description
+        game = load_game(about["game"], **about["game_parameters"])
+        if game.type_name != about["type_name"]:
+            raise InputError(f"{path}: was saved with other rules of {about['game']} than those installed now")
+        given = {**about["settings"], **settings}
+        engine = cls(game, game.state(about["state"]), **given)
+        try:
+            engine._arrays.shared.control[ROOT_MOVER] = about["root_mover"]
+            snapshot.restore(engine._arrays)
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    def _description(self) -> dict[str, Any]:
+        return {
+            "game": self.game.name,
+            "game_parameters": self.game.parameters,
+            "type_name": self.game.type_name,
+            "state": [int(word) for word in self.state],
+            "root_mover": int(self._arrays.shared.control[ROOT_MOVER]),
+            "settings": {**self.settings.model_dump(), "seed": self._seed},
+        }
 
     # ---- looking inside ---------------------------------------------------------------------------------------------------
 

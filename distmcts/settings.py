@@ -46,7 +46,7 @@ class SearchSettings(BaseModel):
     def _size(cls, value: Any) -> int:
         return parse_bytes(value)
 
-    def for_kernels(self, root_mover: int) -> layout.Settings:
+    def for_kernels(self) -> layout.Settings:
         alone = self.parallel in ("serial", "root", "leaf")
         return layout.Settings(
             c=float(self.c),
@@ -54,7 +54,6 @@ class SearchSettings(BaseModel):
             weight=float(self.weight),
             cutoff=-1 if self.cutoff is None else self.cutoff,
             synchronisation=SYNCHRONISATIONS[self.synchronisation] if self.parallel == "tree" else layout.LOCK_FREE,
-            root_mover=root_mover,
         )
 
 

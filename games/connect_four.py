@@ -28,8 +28,7 @@ _8 = np.uint64(HEIGHT + 1)
 _12 = np.uint64(2 * (HEIGHT - 1))
 _14 = np.uint64(2 * HEIGHT)
 _16 = np.uint64(2 * (HEIGHT + 1))
-_BYTE = np.uint64(255)
-_BYTE_BITS = np.uint64(8)
+_SHARE = np.uint64(0xFFFF)
 COLUMN = np.uint64((1 << ROWS) - 1)
 BOTTOM = np.uint64(sum(1 << (HEIGHT * column) for column in range(COLUMNS)))
 BOARD = np.uint64(sum(((1 << ROWS) - 1) << (HEIGHT * column) for column in range(COLUMNS)))
@@ -98,13 +97,13 @@ def playout(game, state, moves, rng):
             if free == _0:
                 break
             place = _0
-            while place == _0:  # eight tries a random word; a full column is no choice
+            while place == _0:  # four tries a random word; a full column is no choice
                 word = random_word(rng)
-                for _ in range(8):
-                    place = free & (COLUMN << ((((word & _BYTE) * _7) >> _BYTE_BITS) * _7))
+                for _ in range(4):
+                    place = free & (COLUMN << ((((word & _SHARE) * _7) >> _16) * _7))
                     if place != _0:
                         break
-                    word >>= _BYTE_BITS
+                    word >>= _16
             mine |= place
             mover = 1 - mover
             mine, theirs = theirs, mine

@@ -32,7 +32,7 @@ Columns of their own:
   extra        int32      how many simulations ended here beyond the one that created     +1, atomic, after the visit
                           the node (every node but the root counts that one), modulo
                           2^32. Most nodes never touch it
-  locks        int32      only with node-locks: 0, or 1 + slot of the worker inside       compare-and-swap; back by the same worker
+  locks        int32      only with node-locks: 0, or 1 + slot of the worker inside       compare-and-swap; back by the same
 
 `visits` and `value_sum` hold finished simulations only; nothing in them is ever undone. Virtual loss and WU-UCT are two ways
 of reading `in_flight` (select.py). The value of a node is seen by the player who moved into it; the root's by the player
@@ -97,6 +97,7 @@ TICKETS = 8  # simulations not yet taken; workers take some at a time; may go be
 GLOBAL_LOCK = 16  # 0, or 1 + slot of the worker inside
 ROUND = 24  # leaf scheme: number of the leaf being played out, or ROUNDS_CLOSED; the leader writes it, its owner opens it
 ROUND_PLAYOUTS = 32  # leaf scheme: how many playouts this leaf gets
+ROOT_MOVER = 33  # the player by whom the root's value is seen; changes between searches only
 CONTROL_WORDS = 40
 
 ABANDON = 2
@@ -192,4 +193,3 @@ class Settings(NamedTuple):
     weight: float  # of one simulation in flight
     cutoff: int  # moves in a playout before the evaluation is asked; -1: play to the end
     synchronisation: int  # LOCK_FREE, NODE_LOCKS, ONE_LOCK
-    root_mover: int  # the player by whom the root's value is seen

@@ -109,6 +109,7 @@ def _claim_together(mode, tree, status, word):
 def _claim(mode, tree, status, word):
     return _by_mode(_claim_alone, _claim_together)(mode)
 
+
 def in_flight_at_birth(mode):
     """What the count of a new child starts with: the simulation that creates it, if such things are counted."""
     return 0 if mode is ALONE else 1

@@ -41,12 +41,13 @@ from distmcts.kernels.layout import (
     WORDS,
 )
 from distmcts.kernels.locks import lock, unlock
-from distmcts.kernels.rng import random_below
+from distmcts.kernels.rng import random_word
 
 # Most nodes of a tree have few visits: a look into a small table replaces a division and a root for them. It takes 8 KiB of
 # the 32 KiB level-1 cache; a larger one pushed the nodes themselves out.
+BYTE = np.uint64(255)
 TABLE = 1024
-RECIPROCAL_ROOT = np.array([np.inf] + [1 / math.sqrt(n) for n in range(1, TABLE)])
+RECIPROCAL_ROOT = np.array([1e6] + [1 / math.sqrt(n) for n in range(1, TABLE)])
 
 # ln N = exponent * ln 2 + ln(mantissa), the mantissa by table and a short series: one part in 10^10, a third of libm's time.
 LOG_STEP_BITS = 6
@@ -108,52 +109,44 @@ def read_score(tree, worker, child, exploration, settings):
 
 
 @part
-def select(tree, worker, node, parent_counts, settings):
-    """The child with the highest score; NONE if the node has no children."""
-    children = load(tree.halves, node * HALVES + CHILDREN) & CHILD_COUNT_MASK
-    if children == 0:
-        return np.int64(NONE)
-    parent_visits = parent_counts >> IN_FLIGHT_BITS
-    if settings.reading != READ_NOTHING:
-        parent_visits += np.int64(settings.weight * (parent_counts & IN_FLIGHT_MASK))
-    exploration = settings.c * math.sqrt(natural_log(max(parent_visits, 1)))
-
-    first = np.int64(tree.halves[node * HALVES + FIRST])
-    best = -np.inf
-    chosen = np.int64(NONE)
-    ties = 0
-    run = first
-    size = FIRST_RUN
-    left = np.int64(children)
-    while True:
-        for child in range(run, run + min(size, left)):
-            s = read_score(tree, worker, child, exploration, settings)
-            ties = 1 if s > best else ties + (s == best)
-            chosen = child if s > best else chosen
-            best = s if s > best else best
-        left -= size
-        if left <= 0:
-            break
-        run = np.int64(tree.halves[run * HALVES + NEXT])
-        size = min(size * 2, RUN_LIMIT)
-    if ties > 1:
-        return _one_of_the_best(tree, worker, first, children, best, ties, exploration, settings, chosen)
-    return chosen
+def jitter(word, child):
+    """A tiny random number for each child, 2^-40 at most: it decides between equal scores and nothing else."""
+    return np.float64((word >> np.uint64((child & 7) * 8)) & BYTE) * 2.0**-48
 
 
 @part
-def _one_of_the_best(tree, worker, first, children, best, ties, exploration, settings, chosen):
-    """A random one of the children whose score is `best`. Another worker may have changed them; then the first found."""
-    skip = random_below(worker.rng, ties)
-    run = first
+def select(tree, worker, node, parent_counts, settings):
+    """The child with the highest score; NONE if the node has no children."""
+    left = np.int64(load(tree.halves, node * HALVES + CHILDREN) & CHILD_COUNT_MASK)
+    if left == 0:
+        return np.int64(NONE)
+    parent_visits = parent_counts >> IN_FLIGHT_BITS
+    in_flight = parent_counts & IN_FLIGHT_MASK
+    # Nobody else is in the node, so nobody is in its children: then in_flight need not be read child by child.
+    is_quiet = in_flight == 0 and parent_visits < TABLE and settings.synchronisation != NODE_LOCKS
+    if settings.reading != READ_NOTHING:
+        parent_visits += np.int64(settings.weight * in_flight)
+    exploration = settings.c * math.sqrt(natural_log(max(parent_visits, 1)))
+    word = random_word(worker.rng)
+
+    run = np.int64(tree.halves[node * HALVES + FIRST])
     size = FIRST_RUN
-    left = np.int64(children)
+    best = -np.inf
+    chosen = np.int64(NONE)
     while True:
-        for child in range(run, run + min(size, left)):
-            if read_score(tree, worker, child, exploration, settings) == best:
-                if skip == 0:
-                    return child
-                skip -= 1
+        if is_quiet:
+            for child in range(run, run + min(size, left)):
+                visits = load(tree.words, child * WORDS + COUNTS) >> IN_FLIGHT_BITS
+                root = RECIPROCAL_ROOT[min(visits, TABLE - 1)]
+                value = load(tree.words, child * WORDS + VALUE_SUM) * (1.0 / SCALE)
+                s = (value * root + exploration) * root + jitter(word, child)
+                chosen = child if s > best else chosen
+                best = s if s > best else best
+        else:
+            for child in range(run, run + min(size, left)):
+                s = read_score(tree, worker, child, exploration, settings) + jitter(word, child)
+                chosen = child if s > best else chosen
+                best = s if s > best else best
         left -= size
         if left <= 0:
             return chosen

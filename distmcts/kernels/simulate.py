@@ -25,6 +25,7 @@ from distmcts.kernels.layout import (
     PAUSE,
     PAUSED,
     ROOT,
+    ROOT_MOVER,
     SLICE_OVER,
     STAGE,
     TAKEN,
@@ -68,7 +69,7 @@ def descend(game, mode, tree, worker, shared, settings):
     slot[STAGE] = DESCENT
     keep_order()
     node = ROOT
-    counts = push(mode, tree, worker, node, settings.root_mover, settings.synchronisation)
+    counts = push(mode, tree, worker, node, shared.control[ROOT_MOVER], settings.synchronisation)
     while slot[DEPTH] < MAX_DEPTH:
         if settings.synchronisation == NODE_LOCKS:
             lock(tree, worker, LOCKED_NODE, node)

@@ -7,6 +7,7 @@ Workers are forked: the compiled code and the shared memory are simply there, al
 dead worker is replaced within milliseconds.
 """
 
+import contextlib
 import os
 import signal
 import time
@@ -82,10 +83,8 @@ class Processes:
     def begin(self, index: int, job: str) -> None:
         """Hand a job to an idle worker. If it has died, `wait` says so."""
         self._busy.add(index)
-        try:
+        with contextlib.suppress(OSError):
             self._pipes[index].send(job)
-        except OSError:
-            pass
 
     def wait(self, timeout_s: float) -> list[Event]:
         """Reports and deaths, as soon as there is one. Blocks for at most `timeout_s`."""

@@ -7,6 +7,7 @@ start sweeps the names of owners that are dead.
 Pages are zero when they come, and come when first touched: nothing is cleared by hand.
 """
 
+import contextlib
 import mmap
 import os
 import re
@@ -48,10 +49,8 @@ class Segment:
             self._unlink()
             raise SearchError(f"cannot get {size_bytes} bytes of shared memory: {error.strerror}") from None
         if hasattr(mmap, "MADV_HUGEPAGE"):
-            try:
+            with contextlib.suppress(OSError):
                 self._map.madvise(mmap.MADV_HUGEPAGE)  # taken where the system allows it for shared memory
-            except OSError:
-                pass
 
     def _named_descriptor(self) -> int:
         global _serial
@@ -72,10 +71,8 @@ class Segment:
     def close(self) -> None:
         """Give the memory back. The mapping itself goes when the last array on it does."""
         self._unlink()
-        try:
+        with contextlib.suppress(BufferError):  # arrays are still held by someone; the memory goes with them
             self._map.close()
-        except BufferError:  # arrays are still held by someone; the memory goes with them
-            pass
 
     def _unlink(self) -> None:
         if os.getpid() == self._owner_pid:

@@ -41,9 +41,7 @@ class Columns(NamedTuple):
 def columns(tree: Tree) -> Columns:
     words = tree.words.reshape(-1, WORDS)
     halves = tree.halves.reshape(-1, HALVES)
-    return Columns(
-        words[:, COUNTS], words[:, VALUE_SUM], halves[:, FIRST], halves[:, CHILDREN], halves[:, MOVE], halves[:, NEXT]
-    )
+    return Columns(words[:, COUNTS], words[:, VALUE_SUM], halves[:, FIRST], halves[:, CHILDREN], halves[:, MOVE], halves[:, NEXT])
 
 
 class Child(NamedTuple):
@@ -82,9 +80,7 @@ def child_nodes(tree: Tree, node: int) -> list[int]:
 
 def children(tree: Tree, node: int = ROOT) -> list[Child]:
     return [
-        Child(
-            child, int(tree.halves[child * HALVES + MOVE]), visits(tree, child), int(tree.words[child * WORDS + VALUE_SUM])
-        )
+        Child(child, int(tree.halves[child * HALVES + MOVE]), visits(tree, child), int(tree.words[child * WORDS + VALUE_SUM]))
         for child in child_nodes(tree, node)
     ]
 

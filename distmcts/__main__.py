@@ -1,0 +1,5 @@
+"""`python -m distmcts` is the command `distmcts`."""
+
+from distmcts.commands.main import main
+
+main()

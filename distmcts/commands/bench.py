@@ -1,0 +1,72 @@
+"""`distmcts bench`: try the schemes and worker counts on this machine, and recommend a setting."""
+
+import json
+import os
+import statistics
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from distmcts.commands.options import apply_overrides
+from distmcts.errors import InputError
+
+ROUNDS = 3
+
+
+def run(
+    game: Annotated[str, typer.Argument(help="Name of a game.")] = "awale",
+    overrides: Annotated[list[str] | None, typer.Argument(help="Settings as key=value.")] = None,
+    seconds: Annotated[float, typer.Option(help="Time for the whole bench, compiling apart.")] = 30.0,
+    workers: Annotated[int | None, typer.Option(help="Most workers to try. Default: one a core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Measure simulations per second of each scheme, side by side, and say which to use."""
+    if not 0 < seconds < 3600:
+        raise InputError(f"seconds={seconds}: must be between 0 and 3600")
+    most = workers if workers is not None else len(os.sched_getaffinity(0))
+    if most < 1:
+        raise InputError(f"workers={most}: must be at least 1")
+    settings = apply_overrides({}, overrides or [])
+    rows = _measure(game, settings, _cells(most), seconds)
+    serial = rows[0]["simulations_per_second"]
+    for row in rows:
+        row["speedup"] = row["simulations_per_second"] / serial
+    best = max((row for row in rows if row["parallel"] in ("serial", "tree", "root")), key=lambda row: row["speedup"])
+    if as_json:
+        print(json.dumps({"game": game, "rows": rows, "recommended": best}))
+        return
+    print(f"{'scheme':<24}{'workers':>8}{'simulations/s':>16}{'speedup':>10}")
+    for row in rows:
+        label = row["parallel"] + (f" {row['synchronisation']}" if row["parallel"] == "tree" else "")
+        print(f"{label:<24}{row['workers']:>8}{row['simulations_per_second']:>16,.0f}{row['speedup']:>9.2f}x")
+    print(f"\nmost simulations per second here: parallel={best['parallel']} workers={best['workers']}")
+    print("a rate is not strength: root and leaf parallelization learn less from each simulation than tree does")
+
+
+def _cells(most: int) -> list[dict[str, Any]]:
+    counts = sorted({1, max(1, most // 2), most})
+    cells: list[dict[str, Any]] = [{"parallel": "serial", "workers": 1, "synchronisation": "lockfree"}]
+    for count in counts:
+        for synchronisation in ("lockfree", "node-locks", "global-lock"):
+            cells.append({"parallel": "tree", "workers": count, "synchronisation": synchronisation})
+        for parallel in ("root", "leaf"):
+            cells.append({"parallel": parallel, "workers": count, "synchronisation": "lockfree"})
+    return cells
+
+
+def _measure(game: str, settings: dict[str, Any], cells: list[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
+    """Median rate of each cell over rounds in which every cell has its turn, so that a busy moment hits all alike."""
+    from distmcts.engine import Engine
+
+    share = seconds / (ROUNDS * len(cells))
+    rates: list[list[float]] = [[] for _ in cells]
+    for turn in range(ROUNDS):
+        for rate, cell in zip(rates, cells, strict=True):
+            if sys.stderr.isatty():
+                print(f"\rround {turn + 1} of {ROUNDS}: {cell['parallel']:<8}", end="", file=sys.stderr)
+            with Engine(game, **{"memory": "1GiB", **settings, **cell}) as engine:
+                rate.append(engine.search(seconds=share).simulations_per_second)
+    if sys.stderr.isatty():
+        print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+    return [{**cell, "simulations_per_second": statistics.median(rate)} for cell, rate in zip(cells, rates, strict=True)]

@@ -1,0 +1,54 @@
+"""The entry point of the `distmcts` command: dispatch, and errors as one clear line."""
+
+import os
+import signal
+import sys
+import warnings
+
+import typer
+
+from distmcts.commands import bench, doctor, games, search
+from distmcts.errors import DistmctsError
+
+ClickException = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")  # typer may bring its own click
+
+app = typer.Typer(
+    name="distmcts",
+    help="Monte Carlo Tree Search on shared memory and many processes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("search")(search.run)
+app.add_typer(games.app, name="games")
+app.command("bench")(bench.run)
+app.command("doctor")(doctor.run)
+
+
+def main() -> None:
+    """Run the command; leave with 0, 1 (a check failed), 2 (bad input), 130 (Ctrl-C) or 143 (SIGTERM)."""
+    warnings.showwarning = lambda message, *_, **__: print(f"distmcts: {message}", file=sys.stderr)
+    signal.signal(signal.SIGTERM, _leave)  # a normal exit, so that shared memory and workers are given back
+    try:
+        code = app(standalone_mode=False)
+    except DistmctsError as error:
+        print(f"distmcts: {error}", file=sys.stderr)
+        code = 2
+    except ClickException as error:
+        print(f"distmcts: {error.format_message()}", file=sys.stderr)
+        code = error.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        code = 130
+    except BrokenPipeError:  # the reader of our output has gone; Python would complain while it flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave(number: int, frame: object) -> None:
+    sys.exit(128 + number)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""`distmcts search`: search one position and print the table of moves."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from distmcts.commands.options import apply_overrides, live_progress, read_config
+from distmcts.errors import InputError
+
+DEFAULT_SECONDS = 5.0
+
+
+def run(
+    game: Annotated[str, typer.Argument(help="Name of a game, see `distmcts games`.")] = "",
+    overrides: Annotated[list[str] | None, typer.Argument(help="Settings as key=value, e.g. c=1.0 in_flight=wu_uct.")] = None,
+    position: Annotated[str | None, typer.Option(help="Position to search, as the game writes it. Default: the start.")] = None,
+    simulations: Annotated[int | None, typer.Option(help="Simulations to make.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Time to search. Default: 5, if no simulations are given.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Worker processes. Default: one a core.")] = None,
+    parallel: Annotated[str | None, typer.Option(help="serial, leaf, root, tree or simulated.")] = None,
+    memory: Annotated[str | None, typer.Option(help="Memory budget, e.g. 2GiB.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.")] = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file with any of these and other settings.")] = None,
+    audit: Annotated[bool, typer.Option("--audit", help="Check the conservation laws of the tree afterwards.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> int:
+    """Search a position and print the moves, most visited first."""
+    if "=" in game:  # the game may come from the configuration, then this is the first override
+        overrides, game = [game, *(overrides or [])], ""
+    options = apply_overrides(read_config(config), overrides or [])
+    given = {
+        "game": game or None,
+        "position": position,
+        "simulations": simulations,
+        "seconds": seconds,
+        "workers": workers,
+        "parallel": parallel,
+        "memory": memory,
+        "seed": seed,
+    }
+    options |= {key: value for key, value in given.items() if value is not None}
+    name = options.pop("game", None)
+    if not name:
+        raise InputError("which game? e.g. `distmcts search awale`; `distmcts games` lists them")
+    wanted = options.pop("simulations", None)
+    limit = options.pop("seconds", None)
+    if wanted is None and limit is None:
+        limit = DEFAULT_SECONDS
+
+    from distmcts.engine import Engine
+    from distmcts.settings import check_budget
+
+    wanted, limit = check_budget(wanted, limit)
+    state = options.pop("position", None)
+    code = 0
+    with live_progress(wanted, limit) as (on_status, on_progress):
+        engine = Engine(name, state, on_status=on_status, **options)
+        with engine:
+            try:
+                result = engine.search(simulations=wanted, seconds=limit, on_progress=on_progress)
+            except KeyboardInterrupt:
+                result, code = engine.result(), 130
+            audits = engine.audit() if audit else []
+            drawing = engine.game.draw(engine.state)
+    if as_json:
+        print(json.dumps({**result.as_dict(), "audited_nodes": sum(a.nodes for a in audits)} if audit else result.as_dict()))
+    else:
+        print(f"{drawing}\n\n{result}")
+        if audit:
+            print(f"audit: {sum(a.nodes for a in audits):,} nodes, all conservation laws hold")
+    if code:
+        print("distmcts: interrupted; this is what was found until then", file=sys.stderr)
+    return code

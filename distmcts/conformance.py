@@ -1,0 +1,209 @@
+"""The public test of a game: does it keep the contract of distmcts/game.py?
+
+    distmcts games check NAME          or          conformance.check(game)
+
+Random games are played with the compiled rules, and the same ones with the rules as plain Python in a process of its own.
+"""
+
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distmcts.errors import DistmctsError, GameError
+from distmcts.game import CompiledGame
+from distmcts.kernels import referee
+from distmcts.kernels.layout import MAX_PLAYERS
+from distmcts.kernels.rng import seeded
+from distmcts.kernels.tags import OVER
+from distmcts.registry import load_game
+
+MAX_LENGTH = 100_000  # moves; a game that goes on for longer does not end
+GUARD = 16  # elements behind each buffer that must stay as they are
+PERFT_LIMIT = 300_000
+PYTHON_GAMES = 20
+
+
+class Check(NamedTuple):
+    name: str
+    passed: bool
+    detail: str
+
+
+def check(game: CompiledGame, games: int = 200, seed: int = 1) -> list[Check]:
+    """Run all checks; blocks for some seconds. A check that fails says where."""
+    steps: list[tuple[str, Callable[[], str]]] = [
+        ("random games end, moves are legal", lambda: _random_games(game, games, seed)),
+        ("buffers are not overrun", lambda: _buffers(game, games, seed)),
+        ("apply is pure", lambda: _purity(game, games, seed)),
+        ("playouts end the game", lambda: _playouts(game, games, seed)),
+        ("positions are written and read back", lambda: _round_trip(game, games, seed)),
+        ("Python body equals compiled body", lambda: _python_body(game, seed)),
+        ("perft", lambda: _perft(game)),
+    ]
+    return [_run(name, step) for name, step in steps]
+
+
+def _run(name: str, step: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, step())
+    except DistmctsError as error:
+        return Check(name, False, str(error))
+    except Exception as error:  # a game may raise anything; it is the game that failed, not the check
+        return Check(name, False, f"{type(error).__name__}: {error}")
+
+
+def random_game(game: CompiledGame, chooser: random.Random) -> Iterator[tuple[np.ndarray, int, list[int], list[float]]]:
+    """Every position of a random game: state, player, legal moves, results."""
+    state = game.initial_state()
+    for _ in range(MAX_LENGTH):
+        player, moves, results = game.look(state)
+        yield state, player, moves, results
+        if player == OVER:
+            return
+        if not moves:
+            raise GameError(f"{game.name}: no legal moves but not over in {game.format(state)!r}")
+        state = game.apply(state, chooser.choice(moves))
+    raise GameError(f"{game.name}: a random game did not end within {MAX_LENGTH} moves")
+
+
+def _random_games(game: CompiledGame, games: int, seed: int) -> str:
+    chooser = random.Random(seed)
+    positions = 0
+    for _ in range(games):
+        for state, player, moves, results in random_game(game, chooser):
+            positions += 1
+            where = game.format(state)
+            if player != OVER and not 0 <= player < game.players:
+                raise GameError(f"player {player} of {game.players} is to move in {where!r}")
+            if len(set(moves)) != len(moves) or any(not 0 <= move < game.move_limit for move in moves):
+                raise GameError(f"moves repeat or are outside 0 to {game.move_limit - 1} in {where!r}: {moves}")
+            if any(not -1 <= result <= 1 for result in results):
+                raise GameError(f"results outside -1 to 1 in {where!r}: {results}")
+    return f"{games} games, {positions} positions"
+
+
+def _buffers(game: CompiledGame, games: int, seed: int) -> str:
+    """The arrays a game gets are parts of larger ones; what lies behind them must not change."""
+    chooser = random.Random(seed)
+    states = np.full(game.state_words + GUARD, 0xA5A5A5A5A5A5A5A5, np.uint64)
+    moves = np.full(game.max_moves + GUARD, -77, np.int64)
+    results = np.full(game.players + GUARD, -7.7)
+    state, buffer, rewards = states[: -GUARD or None], moves[: -GUARD or None], results[: -GUARD or None]
+    for _ in range(games):
+        state[:] = 0
+        referee.begin(game, state)
+        for _ in range(MAX_LENGTH):
+            player, count = referee.look(game, state, buffer, rewards)
+            if player == OVER:
+                break
+            referee.play(game, state, buffer[chooser.randrange(count)])
+        for name, array, value in (("state", states, 0xA5A5A5A5A5A5A5A5), ("moves", moves, -77), ("rewards", results, -7.7)):
+            if not (array[-GUARD:] == value).all():
+                raise GameError(f"{game.name} writes beyond the end of its {name} buffer")
+    return f"{games} games"
+
+
+def _purity(game: CompiledGame, games: int, seed: int) -> str:
+    """The same move in the same state gives the same state, and looking changes nothing."""
+    chooser = random.Random(seed)
+    pairs = 0
+    for _ in range(max(1, games // 10)):
+        for state, player, moves, _ in random_game(game, chooser):
+            before = state.copy()
+            if player == OVER:
+                continue
+            move = chooser.choice(moves)
+            first, second = game.apply(state, move), game.apply(state, move)
+            if not (first == second).all():
+                raise GameError(f"move {move} in {game.format(state)!r} leads to two different states")
+            if not (state == before).all():
+                raise GameError(f"looking at or playing from {game.format(before)!r} changed it")
+            pairs += 1
+    return f"{pairs} moves"
+
+
+def _playouts(game: CompiledGame, games: int, seed: int) -> str:
+    rng = seeded(seed, 0)
+    chooser = random.Random(seed)
+    moves = np.zeros(game.max_moves, np.int64)
+    results, totals = np.zeros(MAX_PLAYERS), np.zeros(MAX_PLAYERS)
+    count = 0
+    for _ in range(max(1, games // 10)):
+        for state, *_ in random_game(game, chooser):
+            scratch = state.copy()
+            referee.bare_playouts(game, state, scratch, moves, results, totals, rng, -1, 1)
+            count += 1
+            if game.player(scratch) != OVER:
+                raise GameError(f"a playout from {game.format(state)!r} stopped before the end")
+            if (np.abs(results[: game.players]) > 1).any():
+                raise GameError(f"a playout from {game.format(state)!r} has results outside -1 to 1")
+    return f"{count} playouts"
+
+
+def _round_trip(game: CompiledGame, games: int, seed: int) -> str:
+    chooser = random.Random(seed)
+    count = 0
+    for _ in range(max(1, games // 10)):
+        for state, *_ in random_game(game, chooser):
+            text = game.format(state)
+            again = game.parse(text)
+            if game.format(again) != text or game.look(again) != game.look(state):
+                raise GameError(f"{text!r} is read back as {game.format(again)!r}")
+            count += 1
+    return f"{count} positions"
+
+
+def digest(game: CompiledGame, games: int, seed: int) -> str:
+    """One number for all that happens in some random games."""
+    chooser = random.Random(seed)
+    content = hashlib.sha256()
+    with np.errstate(over="ignore"):
+        for _ in range(games):
+            for state, player, moves, results in random_game(game, chooser):
+                content.update(repr((state.tolist(), int(player), moves, results)).encode())
+    return content.hexdigest()
+
+
+def _python_body(game: CompiledGame, seed: int) -> str:
+    request = json.dumps([f"{type(game).__module__}:{type(game).__qualname__}", game.parameters, PYTHON_GAMES, seed])
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, "-m", "distmcts.conformance", request]
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    if answer.returncode != 0:
+        raise GameError(f"the rules fail as plain Python: {answer.stderr.strip().splitlines()[-1]}")
+    if answer.stdout.strip() != digest(game, PYTHON_GAMES, seed):
+        raise GameError("the rules as plain Python play differently from the compiled ones")
+    return f"{PYTHON_GAMES} games"
+
+
+def _perft(game: CompiledGame) -> str:
+    if not game.perft_counts:
+        return "the game gives no numbers"
+    shown = []
+    for depth, expected in enumerate(game.perft_counts, 1):
+        if expected > PERFT_LIMIT:
+            break
+        found = game.perft(depth)
+        if found != expected:
+            raise GameError(f"perft({depth}) is {found}, should be {expected}")
+        shown.append(str(found))
+    return " ".join(shown)
+
+
+def _answer(request: str) -> str:
+    """The digest that another process asked for; there the compiler is off."""
+    origin, parameters, games, seed = json.loads(request)
+    module, _, name = origin.partition(":")
+    game: Any = load_game(getattr(__import__(module, fromlist=[name]), name)(**parameters))
+    return digest(game, games, seed)
+
+
+if __name__ == "__main__":
+    print(_answer(sys.argv[1]))

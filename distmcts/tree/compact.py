@@ -1,0 +1,84 @@
+"""Tree reuse: keep one child's subtree, move it to the front of the arrays, give the rest back.
+
+Runs keep their order and slide down, so the arrays are written from left to right in one pass.
+"""
+
+import numpy as np
+
+from distmcts.kernels.layout import (
+    ALLOCATED,
+    CHUNK_END,
+    CHUNK_NEXT,
+    FIRST_RUN,
+    HALVES,
+    NONE,
+    ROOT,
+    RUN_LIMIT,
+    WORDS,
+    Tree,
+    Worker,
+)
+from distmcts.tree.view import columns, levels, nodes_used
+
+
+def keep_subtree(tree: Tree, node: int | None, writers: list[Worker]) -> None:
+    """Make a node the root; None: empty the tree. No worker may be at work."""
+    used = nodes_used(tree)
+    end = FIRST_RUN
+    if node is None:
+        words, extra = np.zeros((1, WORDS), np.int64), np.zeros(1, np.int32)
+    else:
+        all_starts = np.sort(_runs(tree, ROOT)[0])
+        starts, sizes = _runs(tree, node)
+        order = np.argsort(starts)
+        starts, sizes = starts[order], sizes[order]
+        # A run may be smaller than its place in the sequence says: it ends where the next one begins.
+        following = np.append(all_starts, used)[np.searchsorted(all_starts, starts, side="right")]
+        rooms = np.minimum(sizes, following - starts)
+        new_starts = FIRST_RUN + np.cumsum(rooms) - rooms
+        end = FIRST_RUN + int(rooms.sum())
+        words, extra = _moved(tree, node, starts, rooms, new_starts)
+    tree.words[: used * WORDS] = 0
+    tree.extra[:used] = 0
+    tree.words[: words.size] = words.ravel()
+    tree.extra[: extra.size] = extra
+    tree.heap[ALLOCATED] = end
+    for worker in writers:
+        worker.slot[CHUNK_NEXT] = worker.slot[CHUNK_END] = 0
+
+
+def _moved(tree: Tree, node: int, starts: np.ndarray, rooms: np.ndarray, new_starts: np.ndarray):
+    """The records of the subtree in their new order, with links that point to new places."""
+    within = np.arange(rooms.sum()) - np.repeat(np.cumsum(rooms) - rooms, rooms)
+    old = np.concatenate([[node, node], np.repeat(starts, rooms) + within]).astype(np.int64)
+    words = tree.words.reshape(-1, WORDS)[old]
+    extra = tree.extra[old]
+    words[1] = 0  # the free place beside the root
+    extra[1] = 0
+    moved = Tree(words.ravel(), words.ravel().view("i4"), extra, tree.locks, tree.heap)
+    fields = columns(moved)
+    for links in (fields.first, fields.next):
+        linked = links != NONE
+        links[linked] = new_starts[np.searchsorted(starts, links[linked])]
+    fields.next[ROOT] = NONE  # the root is the first of no run
+    fields.move[ROOT] = 0
+    extra[ROOT] += 1  # a root has no creator: the evaluation that made the node counts as one of its own now
+    assert moved.halves.size == old.size * HALVES
+    return moved.words, extra
+
+
+def _runs(tree: Tree, node: int) -> tuple[np.ndarray, np.ndarray]:
+    """Start and nominal size of every run in a subtree."""
+    fields = columns(tree)
+    starts, sizes = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for nodes, _ in levels(tree, node):
+        run = fields.first[nodes].astype(np.int64)
+        size = FIRST_RUN
+        # A run can be linked before its first child is counted, if its maker died in between: follow links, not counts.
+        while (run != NONE).any():
+            run = run[run != NONE]
+            starts.append(run)
+            sizes.append(np.full(run.size, size, np.int64))
+            run = fields.next[run].astype(np.int64)
+            size = min(size * 2, RUN_LIMIT)
+    return np.concatenate(starts), np.concatenate(sizes)

@@ -1,0 +1,79 @@
+"""Trees on disk: saved whole or not at all, read without executing anything."""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distmcts.errors import InputError
+from distmcts.kernels.layout import ALLOCATED, CAPACITY, CHUNK_END, CHUNK_NEXT, WORDS
+from distmcts.tree.plan import Arrays
+from distmcts.tree.view import nodes_used
+
+FORMAT = 1
+
+
+class Snapshot(NamedTuple):
+    path: Path
+    description: dict[str, Any]
+    trees: list[tuple[np.ndarray, np.ndarray]]  # words and extra of each
+    streams: np.ndarray  # random numbers of each worker
+    chunks: np.ndarray  # reserved nodes of each worker
+
+    def restore(self, arrays: Arrays) -> None:
+        """Fill the trees of a new engine."""
+        if len(arrays.trees) != len(self.trees):
+            raise InputError(f"{self.path}: holds {len(self.trees)} trees, the settings ask for {len(arrays.trees)}")
+        for tree, (words, extra) in zip(arrays.trees, self.trees, strict=True):
+            if extra.size > tree.heap[CAPACITY]:
+                raise InputError(f"{self.path}: holds {extra.size} nodes a tree, memory is enough for {int(tree.heap[CAPACITY])}")
+            tree.words[: words.size] = words
+            tree.extra[: extra.size] = extra
+            tree.heap[ALLOCATED] = extra.size
+        for worker, stream in zip(arrays.workers, self.streams, strict=False):
+            worker.rng[:] = stream
+        same_crew = len(arrays.workers) == len(self.chunks)
+        for worker, chunk in zip(arrays.workers, self.chunks, strict=False):
+            worker.slot[[CHUNK_NEXT, CHUNK_END]] = chunk if same_crew else 0  # with other workers, the reserves are lost
+
+
+def save_snapshot(path: Path, description: dict[str, Any], arrays: Arrays) -> None:
+    content = {"description": np.frombuffer(json.dumps({"format": FORMAT, **description}).encode(), np.uint8)}
+    for i, tree in enumerate(arrays.trees):
+        used = nodes_used(tree)
+        content[f"words_{i}"] = tree.words[: used * WORDS]
+        content[f"extra_{i}"] = tree.extra[:used]
+    content["streams"] = np.stack([worker.rng for worker in arrays.workers])
+    content["chunks"] = np.stack([worker.slot[[CHUNK_NEXT, CHUNK_END]] for worker in arrays.workers])
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(draft, "wb") as file:
+            np.savez(file, **content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        raise InputError(f"cannot save to {str(path)!r}: {error.strerror}") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read_snapshot(path: Path) -> Snapshot:
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            description = json.loads(content["description"].tobytes())
+            if description.get("format") != FORMAT:
+                raise InputError(f"{path}: written by another version of distmcts (format {description.get('format')})")
+            count = sum(name.startswith("words_") for name in content.files)
+            trees = [(content[f"words_{i}"], content[f"extra_{i}"]) for i in range(count)]
+            streams, chunks = content["streams"], content["chunks"]
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: not a saved tree, or damaged") from None
+    return Snapshot(path, description, trees, streams, chunks)

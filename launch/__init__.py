@@ -1,0 +1,1 @@
+"""Starting cluster nodes with engines made for it, one file each."""
