@@ -29,6 +29,7 @@ from distmcts.tree.audit import Audit, audit_tree, audit_workers
 from distmcts.tree.compact import keep_subtree
 from distmcts.tree.merge import MergedMove, merged
 from distmcts.tree.plan import bytes_per_node, lay_out
+from distmcts.tree.segment import shared_backing
 from distmcts.tree.snapshot import read_snapshot, save_snapshot
 
 SCHEMES: dict[str, type[Scheme]] = {scheme.name: scheme for scheme in (Serial, Leaf, Root, SharedTree, Simulated)}
@@ -68,7 +69,7 @@ class Engine:
             workers,
             scheme_class.tree_count(workers),
             self._locks,
-            self.settings.backing,
+            self._backing(scheme_class),
         )
         self._closed = False
         self._last: Outcome | None = None
@@ -89,6 +90,14 @@ class Engine:
         except BaseException:
             self.close()
             raise
+
+    def _backing(self, scheme_class: type[Scheme]) -> str:
+        is_shared = not scheme_class.in_process and self.settings.backend == "process"
+        if self.settings.backing == "auto":
+            return shared_backing() if is_shared else "private"
+        if self.settings.backing == "private" and is_shared:
+            raise InputError("backing='private': worker processes cannot share private memory")
+        return self.settings.backing
 
     # ---- what a search needs ----------------------------------------------------------------------------------------------
 

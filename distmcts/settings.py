@@ -38,7 +38,7 @@ class SearchSettings(BaseModel):
     when_full: Literal["stop_growing", "stop"] = "stop_growing"
     stop_when_decided: bool = False
     pin: bool = False  # each worker to a core of its own
-    backing: Literal["auto", "memfd", "named"] = "auto"  # of the shared memory
+    backing: Literal["auto", "memfd", "named", "private"] = "auto"  # of the tree's memory
     seed: Annotated[int, Field(ge=0)] | None = None
 
     @field_validator("memory", mode="before")

@@ -53,9 +53,9 @@ def _memory() -> tuple[bool, str]:
 
 
 def _segment() -> tuple[bool, str]:
-    from distmcts.tree.segment import Segment, sweep_orphans
+    from distmcts.tree.segment import Segment, shared_backing, sweep_orphans
 
-    Segment(1 << 20).close()
+    Segment(1 << 20, shared_backing()).close()
     swept = sweep_orphans()
     kind = "memfd: leaves no names behind" if hasattr(os, "memfd_create") else "named segments"
     return True, kind + (f"; swept {len(swept)} orphans" if swept else "")

@@ -28,17 +28,16 @@ from distmcts.kernels.layout import (
     FULL,
     HALVES,
     MOVE,
-    NEXT,
     NONE,
     PENDING_RUN,
     PENDING_SIZE,
-    RUN_LIMIT,
     STAMP,
     VALUE_SUM,
     WORDS,
 )
 from distmcts.kernels.modes import claim, in_flight_at_birth
 from distmcts.kernels.rng import random_below
+from distmcts.kernels.runs import link_to_run, next_size
 from distmcts.kernels.tags import OVER, legal_moves, player
 
 
@@ -124,14 +123,17 @@ def _place_for_child(tree, worker, node, count, legal):
     stamp = slot[STAMP]
     link = node * HALVES + FIRST  # the half that points to the run
     size = FIRST_RUN
-    before = np.int64(0)
+    number = 0
+    first = np.int64(tree.halves[link])
+    before = np.int64(0)  # children in earlier runs
     while count >= before + size:
         run = np.int64(tree.halves[link])
         for child in range(run, run + size):
             worker.marks[tree.halves[child * HALVES + MOVE]] = stamp
         before += size
-        size = min(size * 2, RUN_LIMIT)
-        link = run * HALVES + NEXT
+        size = next_size(size)
+        number += 1
+        link = link_to_run(first, run, number)
     run = np.int64(tree.halves[link])
     for child in range(run, run + count - before):
         worker.marks[tree.halves[child * HALVES + MOVE]] = stamp

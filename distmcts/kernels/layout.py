@@ -2,14 +2,14 @@
 
 The tree, as a person draws it and as it lies in memory (32 bytes a node; children of a node are neighbours, in runs):
 
-      root (node 0)                      node   0     1 | 2     3 | 4     5     6     7 | 8     9 | ...
-      /   |    \\                               root  -  | A     B | C     D     .     . | A1    . |
-     A    B     C   D                          first=2    |   next=4                     |
-     |                                         children=4 |   first of A = 8             |
-     A1                                                   `- run of 2 `- run of 4        `- run of 2
+          root             node  0      1  | 2     3  | 4     5     6     7  | 8     9  | ...
+      /   /  \\   \\              root   -  | A     B  | C     D     .     .  | A1    .  |
+     A   B    C   D              first: 2  | next: 4  |                      |          |
+     |                                     | first: 8 |                      |          |
+     A1                                      1st run of the root,  2nd run     1st run of A
 
 A node gets one child per simulation, in random order. Its first run holds 2 children, the next 4, then 8, ... up to
-RUN_LIMIT, the last one only what is left of its legal moves. A scan follows `next` from the first node of each run.
+RUN_LIMIT, the last one only what is left of its legal moves. kernels/runs.py says how a run is found.
 
 One record is four int64 words, the last two of them read as four int32 halves:
 
@@ -24,8 +24,8 @@ One record is four int64 words, the last two of them read as four int32 halves:
                           + EXPANDING while one worker adds a child. Released after the   compare-and-swap, back by the same
                           child's move is written, so that who reads a count sees moves   worker; COMPLETE 0 to 1, once
   move         half 6     the move that leads here; by the creator, before `children`     once
-  next         half 7     in the first node of a run: start of the next run; by the       0 to a node, once
-                          holder of EXPANDING
+  next         half 7     start of a later run of the same family (kernels/runs.py);     0 to a node, once
+                          by the holder of EXPANDING
 
 Columns of their own:
 

@@ -30,18 +30,17 @@ from distmcts.kernels.layout import (
     IN_FLIGHT_BITS,
     IN_FLIGHT_MASK,
     LOCKED_CHILD,
-    NEXT,
     NODE_LOCKS,
     NONE,
     READ_NOTHING,
     READ_VIRTUAL_LOSS,
-    RUN_LIMIT,
     SCALE,
     VALUE_SUM,
     WORDS,
 )
 from distmcts.kernels.locks import lock, unlock
 from distmcts.kernels.rng import random_word
+from distmcts.kernels.runs import link_to_run, next_size
 
 # Most nodes of a tree have few visits: a look into a small table replaces a division and a root for them. It takes 8 KiB of
 # the 32 KiB level-1 cache; a larger one pushed the nodes themselves out.
@@ -129,7 +128,9 @@ def select(tree, worker, node, parent_counts, settings):
     exploration = settings.c * math.sqrt(natural_log(max(parent_visits, 1)))
     word = random_word(worker.rng)
 
-    run = np.int64(tree.halves[node * HALVES + FIRST])
+    first = np.int64(tree.halves[node * HALVES + FIRST])
+    run = first
+    number = 0
     size = FIRST_RUN
     best = -np.inf
     chosen = np.int64(NONE)
@@ -150,5 +151,6 @@ def select(tree, worker, node, parent_counts, settings):
         left -= size
         if left <= 0:
             return chosen
-        run = np.int64(tree.halves[run * HALVES + NEXT])
-        size = min(size * 2, RUN_LIMIT)
+        number += 1
+        run = np.int64(tree.halves[link_to_run(first, run, number)])
+        size = next_size(size)

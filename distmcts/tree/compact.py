@@ -13,12 +13,11 @@ from distmcts.kernels.layout import (
     HALVES,
     NONE,
     ROOT,
-    RUN_LIMIT,
     WORDS,
     Tree,
     Worker,
 )
-from distmcts.tree.view import columns, levels, nodes_used
+from distmcts.tree.view import columns, levels, nodes_used, runs
 
 
 def keep_subtree(tree: Tree, node: int | None, writers: list[Worker]) -> None:
@@ -57,11 +56,11 @@ def _moved(tree: Tree, node: int, starts: np.ndarray, rooms: np.ndarray, new_sta
     extra[1] = 0
     moved = Tree(words.ravel(), words.ravel().view("i4"), extra, tree.locks, tree.heap)
     fields = columns(moved)
+    fields.next[ROOT] = NONE  # it led to siblings, which are gone
+    fields.move[ROOT] = 0
     for links in (fields.first, fields.next):
         linked = links != NONE
         links[linked] = new_starts[np.searchsorted(starts, links[linked])]
-    fields.next[ROOT] = NONE  # the root is the first of no run
-    fields.move[ROOT] = 0
     extra[ROOT] += 1  # a root has no creator: the evaluation that made the node counts as one of its own now
     assert moved.halves.size == old.size * HALVES
     return moved.words, extra
@@ -72,13 +71,7 @@ def _runs(tree: Tree, node: int) -> tuple[np.ndarray, np.ndarray]:
     fields = columns(tree)
     starts, sizes = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for nodes, _ in levels(tree, node):
-        run = fields.first[nodes].astype(np.int64)
-        size = FIRST_RUN
-        # A run can be linked before its first child is counted, if its maker died in between: follow links, not counts.
-        while (run != NONE).any():
-            run = run[run != NONE]
+        for run, size, _ in runs(fields, nodes):
             starts.append(run)
             sizes.append(np.full(run.size, size, np.int64))
-            run = fields.next[run].astype(np.int64)
-            size = min(size * 2, RUN_LIMIT)
     return np.concatenate(starts), np.concatenate(sizes)

@@ -28,15 +28,12 @@ from distmcts.kernels.layout import (
     EXPANDING,
     EXPANDING_NODE,
     FINISHED,
-    FIRST,
     GLOBAL_LOCK,
     HALVES,
     IDLE,
     IN_FLIGHT_MASK,
     LOCKED_CHILD,
     LOCKED_NODE,
-    NEXT,
-    NONE,
     ONE_VISIT,
     PENDING_RUN,
     PENDING_SIZE,
@@ -52,7 +49,7 @@ from distmcts.kernels.layout import (
     Tree,
     Worker,
 )
-from distmcts.tree.view import child_nodes, visits
+from distmcts.tree.view import child_nodes, columns, runs, visits
 
 
 def release(tree: Tree, shared: Shared, worker: Worker, plain_stores: bool) -> None:
@@ -95,17 +92,9 @@ def _undo_expansion(tree: Tree, worker: Worker) -> None:
         return
     tree.halves[node * HALVES + CHILDREN] &= ~np.int32(EXPANDING)
     run = int(slot[PENDING_RUN])
-    if run and run not in _runs(tree, node) and slot[CHUNK_NEXT] == run + slot[PENDING_SIZE]:
+    linked = [int(start[0]) for start, *_ in runs(columns(tree), np.array([node]))]
+    if run and run not in linked and slot[CHUNK_NEXT] == run + slot[PENDING_SIZE]:
         slot[CHUNK_NEXT] = run
-
-
-def _runs(tree: Tree, node: int) -> list[int]:
-    found = []
-    run = int(tree.halves[node * HALVES + FIRST])
-    while run != NONE:
-        found.append(run)
-        run = int(tree.halves[run * HALVES + NEXT])
-    return found
 
 
 def _complete_backups(tree: Tree, dead: list[Worker]) -> None:

@@ -18,6 +18,7 @@ from distmcts.kernels.layout import (
     IN_FLIGHT_MASK,
     MOVE,
     NEXT,
+    NONE,
     ROOT,
     RUN_LIMIT,
     SCALE,
@@ -67,15 +68,34 @@ def in_flight(tree: Tree, node: int = ROOT) -> int:
 def child_nodes(tree: Tree, node: int) -> list[int]:
     """The children of a node, in the order they were added."""
     left = int(tree.halves[node * HALVES + CHILDREN]) & CHILD_COUNT_MASK
-    run = int(tree.halves[node * HALVES + FIRST])
-    size = FIRST_RUN
     nodes: list[int] = []
-    while left > 0:
-        nodes.extend(range(run, run + min(size, left)))
+    for start, size, _ in runs(columns(tree), np.array([node])):
+        nodes.extend(range(int(start[0]), int(start[0]) + min(size, left)))
         left -= size
-        run = int(tree.halves[run * HALVES + NEXT])
-        size = min(size * 2, RUN_LIMIT)
+        if left <= 0:
+            break
     return nodes
+
+
+def runs(fields: Columns, nodes: np.ndarray) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
+    """All first runs of some nodes, then all second ones, ...: (starts, nominal size, the positions of their nodes).
+
+    Follows links, not counts: a run may be linked before its first child is counted. See kernels/runs.py.
+    """
+    owner = np.arange(nodes.size)
+    first = fields.first[nodes].astype(np.int64)
+    run = first
+    size = FIRST_RUN
+    number = 0
+    while True:
+        keep = run != NONE
+        if not keep.any():
+            return
+        run, first, owner = run[keep], first[keep], owner[keep]
+        yield run, size, owner
+        number += 1
+        run = fields.next[first + number - 1 if number <= FIRST_RUN else run].astype(np.int64)
+        size = min(size * 2, RUN_LIMIT)
 
 
 def children(tree: Tree, node: int = ROOT) -> list[Child]:
@@ -93,23 +113,13 @@ def levels(tree: Tree, node: int = ROOT) -> Iterator[tuple[np.ndarray, np.ndarra
     while nodes.size:
         yield nodes, parents
         left = (fields.children[nodes] & CHILD_COUNT_MASK).astype(np.int64)
-        run = fields.first[nodes].astype(np.int64)
-        owner = np.arange(nodes.size)
-        size = FIRST_RUN
         found, found_parents = [], []
-        while True:
-            keep = left > 0
-            if not keep.any():
-                break
-            left, run, owner = left[keep], run[keep], owner[keep]
-            count = np.minimum(left, size)
-            start = np.repeat(run, count)
+        for run, size, owner in runs(fields, nodes):
+            count = np.clip(left[owner], 0, size)
             within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-            found.append(start + within)
+            found.append(np.repeat(run, count) + within)
             found_parents.append(np.repeat(owner, count))
-            left = left - size
-            run = fields.next[run].astype(np.int64)
-            size = min(size * 2, RUN_LIMIT)
+            left[owner] -= size
         nodes = np.concatenate(found) if found else np.empty(0, np.int64)
         parents = np.concatenate(found_parents) if found else np.empty(0, np.int64)
 

@@ -1,0 +1,127 @@
+"""Simulations per second on one core: OpenSpiel's C++ MCTS and distmcts, the same game, c, budget and kind of playout.
+
+    python benchmarks/against_open_spiel.py [--games connect_four,awale] [--rounds 5] [--json FILE]
+
+Both search the start position from an empty tree, in turns, in this process; the medians are compared. Memory is the growth of
+a process of its own that makes one search and keeps the tree. Needs the `interop` extra.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+import psutil
+
+C = 2**0.5
+# distmcts name: (OpenSpiel name, simulations of one search)
+GAMES = {
+    "connect_four": ("connect_four", 100_000),
+    "othello": ("othello", 10_000),
+    "awale": ("oware", 50_000),
+    "hex": ("hex(board_size=11)", 30_000),
+    "tic_tac_toe": ("tic_tac_toe", 200_000),
+}
+
+
+def open_spiel_search(name: str, simulations: int, seed: int):
+    """Search with pyspiel.MCTSBot and one random playout a simulation; the seconds it took, and the tree."""
+    import pyspiel
+
+    game = pyspiel.load_game(name)
+    bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, seed), C, simulations, 100_000, False, seed, False)
+    state = game.new_initial_state()
+    start = time.perf_counter()
+    tree = bot.mcts_search(state)
+    elapsed = time.perf_counter() - start
+    assert tree.explore_count == simulations
+    return elapsed, tree
+
+
+def distmcts_engine(name: str, simulations: int, seed: int, backing: str = "auto"):
+    from distmcts import Engine
+
+    return Engine(name, parallel="serial", seed=seed, c=C, memory=max(1 << 24, simulations * 128), backing=backing)
+
+
+def bytes_of_one_search(which: str, name: str, simulations: int) -> float:
+    """Bytes per simulation by which a fresh process grows when it searches."""
+    command = [sys.executable, __file__, "--grow", which, name, str(simulations)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def grow(which: str, name: str, simulations: int) -> None:
+    process = psutil.Process()
+    if which == "open_spiel":
+        open_spiel_search(name, 100, 1)
+        before = process.memory_info().rss
+        kept = open_spiel_search(name, simulations, 1)
+        after = process.memory_info().rss
+    else:
+        # Small pages: with huge ones the growth would be rounded up to whole 2 MiB.
+        with distmcts_engine(name, simulations, 1, "memfd") as kept:
+            before = process.memory_info().rss
+            kept.search(simulations=simulations)
+            after = process.memory_info().rss
+    del kept
+    print((after - before) / simulations)
+
+
+def compare(name: str, rounds: int) -> dict:
+    other, simulations = GAMES[name]
+    with distmcts_engine(name, simulations, 0) as engine:  # compiled and loaded before anything is timed
+        engine.search(simulations=1000)
+    theirs, ours = [], []
+    for seed in range(1, rounds + 1):
+        theirs.append(simulations / open_spiel_search(other, simulations, seed)[0])
+        with distmcts_engine(name, simulations, seed) as engine:
+            result = engine.search(simulations=simulations)
+        ours.append(result.simulations_per_second)
+    return {
+        "game": name,
+        "simulations": simulations,
+        "open_spiel_per_s": statistics.median(theirs),
+        "distmcts_per_s": statistics.median(ours),
+        "ratio": statistics.median(o / t for o, t in zip(ours, theirs, strict=True)),
+        "open_spiel_bytes": bytes_of_one_search("open_spiel", other, simulations),
+        "distmcts_bytes": bytes_of_one_search("distmcts", name, simulations),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", default=",".join(GAMES), help="comma-separated, out of: " + ", ".join(GAMES))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--grow", nargs=3, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.grow:
+        grow(arguments.grow[0], arguments.grow[1], int(arguments.grow[2]))
+        return
+    try:
+        import pyspiel  # noqa: F401
+    except ModuleNotFoundError:
+        sys.exit("needs OpenSpiel: pip install 'distmcts[interop]'")
+    names = arguments.games.split(",")
+    if unknown := set(names) - set(GAMES):
+        sys.exit(f"unknown game {sorted(unknown)[0]!r}; allowed: {', '.join(GAMES)}")
+    head = ("game", "simulations", "OpenSpiel/s", "distmcts/s", "ratio", "OpenSpiel B/sim", "distmcts B/sim")
+    print(f"{head[0]:<14}{head[1]:>12}{head[2]:>14}{head[3]:>14}{head[4]:>8}{head[5]:>17}{head[6]:>16}")
+    rows = []
+    for name in names:
+        row = compare(name, arguments.rounds)
+        rows.append(row)
+        print(
+            f"{name:<14}{row['simulations']:>12,}{row['open_spiel_per_s']:>14,.0f}{row['distmcts_per_s']:>14,.0f}"
+            f"{row['ratio']:>7.1f}x{row['open_spiel_bytes']:>17.0f}{row['distmcts_bytes']:>16.1f}",
+            flush=True,
+        )
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump(rows, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
