@@ -94,6 +94,7 @@ def follow(game, worker, shared, settings, slice_length):
             continue
         spins += 1
         if spins % SPINS_BEFORE_YIELD == 0:
+            worker.slot[HEARTBEAT] += 1
             yield_core()
             if spins >= slice_length:
                 return SLICE_OVER

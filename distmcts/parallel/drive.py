@@ -57,6 +57,7 @@ class Drive:
         self.on_progress = on_progress
         self.replaced = 0
         self.longest_stall_s = 0.0
+        self._beats: dict[int, tuple[int | None, float]] = {}  # last heartbeat of each worker, and when it was first seen
         self._deaths_at = (0, 0)  # (simulations, deaths since there were so many)
         self._all = range(1 if scheme.in_process else len(scheme.workers))
 
@@ -69,6 +70,7 @@ class Drive:
             self._send_out()
             while True:
                 self._handle(self.crew.wait(self._patience()))
+                self._end_the_hung()
                 if not self.crew.busy:
                     if reason or self._done() == self.wanted:
                         break
@@ -150,21 +152,27 @@ class Drive:
     def _wait_for_all(self, dead: list[int]) -> list[int]:
         """Wait until nobody works; end those that do not answer. Returns all dead, the given ones included."""
         dead = list(dict.fromkeys(dead))
-        hearts = {}
-        last_beat = time.monotonic()
         while self.crew.busy:
+            self._end_the_hung()
             for event in self.crew.wait(LOOK_S):
                 if event.status is None and event.worker not in dead:
                     self.scheme.release(event.worker)
                     dead.append(event.worker)
-            beating = {index: int(self.scheme.workers[index].slot[HEARTBEAT]) for index in self.crew.busy}
-            if beating != hearts:
-                hearts, last_beat = beating, time.monotonic()
-            elif time.monotonic() - last_beat > HANG_S:
-                for index in self.crew.busy:
-                    self.crew.kill(index)
-                last_beat = time.monotonic()
         return dead
+
+    def _end_the_hung(self) -> None:
+        """Kill workers that should be at work and whose heart has stood still for too long. Their death is seen to later."""
+        if not self.crew.pids():
+            return  # threads cannot hang alone
+        now = time.monotonic()
+        for index in self.crew.busy:
+            beat = int(self.scheme.workers[index].slot[HEARTBEAT])
+            seen, since = self._beats.get(index, (None, now))
+            if beat != seen:
+                self._beats[index] = (beat, now)
+            elif now - since > HANG_S:
+                self._beats[index] = (None, now)
+                self.crew.kill(index)
 
     def _come_to_rest(self) -> None:
         """After this no worker is busy and the trees obey their laws, whatever happened."""

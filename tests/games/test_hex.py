@@ -1,43 +1,25 @@
 """Hex: OpenSpiel, the winner by plain search, exact odds of random play, and the rules as plain Python."""
 
 import math
-import os
-import random
-import subprocess
-import sys
-from collections.abc import Iterator
 from itertools import combinations, islice
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from distmcts.errors import InputError
-from distmcts.kernels.layout import MAX_PLAYERS
-from distmcts.kernels.referee import bare_playouts
 from distmcts.kernels.rng import seeded
 from games.hex import Hex
-
-BY_PLAYOUT, BY_RULES = -1, 1000  # cutoff of bare_playouts: none, or one that no game reaches
-
-
-def positions(game: Hex, games: int, seed: int) -> Iterator[np.ndarray]:
-    """Every position of random games."""
-    choose = random.Random(seed)
-    for _ in range(games):
-        state = game.initial_state()
-        yield state
-        while moves := game.legal_moves(state):
-            state = game.apply(state, choose.choice(moves))
-            yield state
-
-
-def play_out(game: Hex, start: np.ndarray, cutoff: int, rng: np.ndarray) -> tuple[np.ndarray, float]:
-    """The last position of a random game from `start`, and player 0's result."""
-    end = np.zeros(game.state_words, np.uint64)
-    results, totals = np.zeros(MAX_PLAYERS), np.zeros(MAX_PLAYERS)
-    bare_playouts(game, start, end, np.zeros(game.max_moves, np.int64), results, totals, rng, cutoff, 1)
-    return end, results[0]
+from tests.games.playing import (
+    BY_PLAYOUT,
+    BY_RULES,
+    alongside,
+    both_ways,
+    plain_trace,
+    play_out,
+    positions,
+    their_look,
+    trace,
+)
 
 
 def cells(game: Hex, state: np.ndarray, mark: str) -> set[int]:
@@ -61,18 +43,6 @@ def top_meets_bottom(size: int, stones: set[int]) -> bool:
     return False
 
 
-def trace() -> list[str]:
-    """What the rules say about random games; the same compiled and as plain Python."""
-    rng = seeded(3, 0)
-    lines = []
-    for size in (3, 11):
-        game = Hex(size)
-        for state in positions(game, 2, seed=3):
-            end, result = play_out(game, state, BY_PLAYOUT, rng)
-            lines.append(f"{state.tolist()} {game.look(state)} {end.tolist()} {float(result)}")
-    return lines
-
-
 @pytest.mark.parametrize("size, counts", [(3, [9, 72, 504, 3024]), (11, [121, 14520, 1727880])])
 def test_perft(size, counts):
     """No game ends before its first player has `size` stones."""
@@ -85,17 +55,8 @@ def test_perft(size, counts):
 def test_same_as_open_spiel(size):
     pyspiel = pytest.importorskip("pyspiel", reason="needs the interop extra")
     game = Hex(size)
-    choose = random.Random(1)
-    for _ in range(200):
-        theirs = pyspiel.load_game("hex", {"board_size": size}).new_initial_state()
-        state = game.initial_state()
-        while not theirs.is_terminal():
-            assert game.look(state)[:2] == (theirs.current_player(), theirs.legal_actions())
-            move = choose.choice(theirs.legal_actions())
-            theirs.apply_action(move)
-            state = game.apply(state, move)
-        assert game.is_over(state)
-        assert game.returns(state) == theirs.returns()
+    for state, theirs in alongside(game, pyspiel.load_game("hex", {"board_size": size}), 200):
+        assert game.look(state) == their_look(theirs)
 
 
 @pytest.mark.parametrize("size", [3, 8, 11, 19])
@@ -145,9 +106,7 @@ def test_every_cell_is_dealt_equally_often():
 
 def test_playout_is_random_play():
     game = Hex(11)
-    rng = seeded(5, 0)
-    start = game.initial_state()
-    means = [np.mean([play_out(game, start, cutoff, rng)[1] for _ in range(20_000)]) for cutoff in (BY_PLAYOUT, BY_RULES)]
+    means = [np.mean([result for _, result in ends]) for ends in both_ways(game, game.initial_state(), 20_000)]
     assert abs(means[0] - means[1]) < 4.5 * np.sqrt(2 / 20_000)
 
 
@@ -182,18 +141,6 @@ def test_impossible_sizes(size):
         Hex(size)
 
 
-def test_plain_python_says_the_same():
-    root = Path(__file__).parents[2]
-    plain = subprocess.run(
-        [sys.executable, __file__],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert plain.stdout.splitlines() == trace()
-
-
-if __name__ == "__main__":
-    with np.errstate(over="ignore"):
-        print("\n".join(trace()))
+@pytest.mark.parametrize("size", [3, 11])
+def test_plain_python_says_the_same(size):
+    assert plain_trace(Hex(size), 2) == trace(Hex(size), 2)

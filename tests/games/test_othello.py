@@ -1,54 +1,17 @@
 """Othello: known counts, OpenSpiel, passes, and the rules as plain Python."""
 
-import os
-import random
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from distmcts.errors import InputError
-from distmcts.kernels.layout import MAX_PLAYERS
-from distmcts.kernels.referee import bare_playouts
 from distmcts.kernels.rng import seeded
 from games.othello import PASS, Othello
+from tests.games.playing import BY_PLAYOUT, alongside, both_ways, plain_trace, play_out, positions, their_look, trace
 
 GAME = Othello()
+START = "......../......../......../...ox.../...xo.../......../......../........ x"
 MUST_PASS = "......../......../......../..xxx..o/...xxxoo/.....x.o/......x./........ x"
 LATE = "....x.../o.xx..x./.xxx.xx./xxooxxxx/xxooxoxo/x.xxoooo/...ooooo/..oooooo o"
-BY_PLAYOUT, BY_RULES = -1, 1000  # cutoff of bare_playouts: none, or one that no game reaches
-
-
-def positions(games: int, seed: int) -> Iterator[np.ndarray]:
-    """Every position of random games."""
-    choose = random.Random(seed)
-    for _ in range(games):
-        state = GAME.initial_state()
-        yield state
-        while moves := GAME.legal_moves(state):
-            state = GAME.apply(state, choose.choice(moves))
-            yield state
-
-
-def play_out(start: np.ndarray, cutoff: int, rng: np.ndarray) -> tuple[np.ndarray, float]:
-    """The last position of a random game from `start`, and player 0's result."""
-    end = np.zeros(GAME.state_words, np.uint64)
-    results, totals = np.zeros(MAX_PLAYERS), np.zeros(MAX_PLAYERS)
-    bare_playouts(GAME, start, end, np.zeros(GAME.max_moves, np.int64), results, totals, rng, cutoff, 1)
-    return end, results[0]
-
-
-def trace() -> list[str]:
-    """What the rules say about random games; the same compiled and as plain Python."""
-    rng = seeded(3, 0)
-    lines = []
-    for state in positions(4, seed=3):
-        end, result = play_out(state, BY_PLAYOUT, rng)
-        lines.append(f"{state.tolist()} {GAME.look(state)} {GAME.evaluate(state)} {end.tolist()} {float(result)}")
-    return lines
 
 
 def test_perft():
@@ -57,20 +20,12 @@ def test_perft():
 
 def test_same_as_open_spiel():
     pyspiel = pytest.importorskip("pyspiel", reason="needs the interop extra")
-    choose = random.Random(1)
     passes = 0
-    for _ in range(300):
-        theirs = pyspiel.load_game("othello").new_initial_state()
-        state = GAME.initial_state()
-        while not theirs.is_terminal():
-            assert GAME.look(state)[:2] == (theirs.current_player(), theirs.legal_actions())
-            move = choose.choice(theirs.legal_actions())
+    for state, theirs in alongside(GAME, pyspiel.load_game("othello"), 300):
+        assert GAME.look(state) == their_look(theirs)
+        for move in theirs.legal_actions():
             assert GAME.move_name(state, move) == theirs.action_to_string(move).split()[0]
-            theirs.apply_action(move)
             passes += move == PASS
-            state = GAME.apply(state, move)
-        assert GAME.is_over(state)
-        assert GAME.returns(state) == theirs.returns()
     assert passes > 100
 
 
@@ -93,12 +48,11 @@ def test_pass_only_without_another_move():
     assert PASS not in GAME.legal_moves(after)
 
 
-@pytest.mark.parametrize("start", ["......../......../......../...ox.../...xo.../......../......../........ x", MUST_PASS, LATE])
+@pytest.mark.parametrize("start", [START, MUST_PASS, LATE])
 def test_playout_is_random_play(start):
     """By the result, and by the number of discs that black is ahead at the end."""
     count = 20_000
-    rng = seeded(5, 0)
-    games = [[play_out(GAME.parse(start), cutoff, rng) for _ in range(count)] for cutoff in (BY_PLAYOUT, BY_RULES)]
+    games = both_ways(GAME, GAME.parse(start), count)
     for what in (lambda end, result: result, lambda end, result: int(end[0]).bit_count() - int(end[1]).bit_count()):
         samples = np.array([[what(*ended) for ended in kind] for kind in games])
         assert abs(samples[0].mean() - samples[1].mean()) < 4.5 * np.sqrt(samples.var(axis=1).sum() / count)
@@ -106,8 +60,8 @@ def test_playout_is_random_play(start):
 
 def test_playout_ends_the_game():
     rng = seeded(6, 0)
-    for state in positions(20, seed=6):
-        end, result = play_out(state, BY_PLAYOUT, rng)
+    for state in positions(GAME, 20, seed=6):
+        end, result = play_out(GAME, state, BY_PLAYOUT, rng)
         assert GAME.is_over(end)
         assert GAME.returns(end) == [result, -result]
         assert not ((state[0] | state[1]) & ~(end[0] | end[1]))
@@ -119,17 +73,17 @@ def test_evaluation_is_fair_and_tells_something():
     """Swapping the colours swaps the signs; who stands better late in a game mostly wins it."""
     rng = seeded(8, 0)
     guesses, results = [], []
-    for state in positions(60, seed=8):
+    for state in positions(GAME, 60, seed=8):
         value, opposite = GAME.evaluate(state)
         assert -1 <= value <= 1 and opposite == -value
         assert GAME.evaluate(state[[1, 0, 2, 3]])[0] == -value
         guesses.append(value)
-        results.append(np.mean([play_out(state, BY_PLAYOUT, rng)[1] for _ in range(5)]))
+        results.append(np.mean([play_out(GAME, state, BY_PLAYOUT, rng)[1] for _ in range(5)]))
     assert np.corrcoef(guesses, results)[0, 1] > 0.5
 
 
 def test_text_round_trip():
-    for state in positions(30, seed=2):
+    for state in positions(GAME, 30, seed=2):
         assert (GAME.parse(GAME.format(state)) == state).all()
         for move in GAME.legal_moves(state):
             assert GAME.parse_move(state, GAME.move_name(state, move)) == move
@@ -162,17 +116,4 @@ def test_impossible_positions(text):
 
 
 def test_plain_python_says_the_same():
-    root = Path(__file__).parents[2]
-    plain = subprocess.run(
-        [sys.executable, __file__],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert plain.stdout.splitlines() == trace()
-
-
-if __name__ == "__main__":
-    with np.errstate(over="ignore"):
-        print("\n".join(trace()))
+    assert plain_trace(GAME, 4) == trace(GAME, 4)

@@ -1,13 +1,14 @@
 """Awale in plain Python: the rules twice, as OpenSpiel's oware plays it and as the seed thesis does.
 
-It is obviously right because it is slow: every move copies the board, the seeds are sown one by one, a capture is tried on a
-copy and looked at, and every position since the last capture is remembered whole. Nothing is packed, nothing is kept up to
-date step by step. The oware rules are compared with OpenSpiel by test_reference.py.
+It is obviously right because it is slow: every move copies the board, the seeds are sown one by one, a capture is tried
+on a copy and looked at, and every position since the last capture is remembered whole. Nothing is packed, nothing is
+kept up to date step by step. The oware rules are compared with OpenSpiel by test_reference.py.
 
-Player 0 owns the first half of the pits, player 1 the second; seeds are sown towards higher numbers, round the board, and
-never into the pit they came from. A move is the number of a pit in the mover's own row, from 0, the leftmost for its owner.
-A player captures when the last seed makes 2 or 3 in one of the opponent's pits, and then goes on with the pits before it as
-long as they hold 2 or 3. The game is over when one player has more than half of the seeds, or both have exactly half.
+Player 0 owns the first half of the pits, player 1 the second; seeds are sown towards higher numbers, round the board,
+and never into the pit they came from. A move is the number of a pit in the mover's row, from 0, the leftmost for its
+owner. A player captures when the last seed makes 2 or 3 in one of the opponent's pits, and then goes on with the pits
+before it as long as they hold 2 or 3. The game is over when one player has more than half of the seeds, or both have
+exactly half.
 
 Where the rules differ:
 
@@ -19,13 +20,14 @@ Where the rules differ:
     no legal move                     the game is over                          the game is over
     seeds left at the end             belong to the owner of their row          belong to no one
 
-Thesis, captures in the own row: its text asks only that the *last seed* falls into "a pit owned by the opponent"; from there
-"the capture continues until a pit without two or three seeds is encountered". Its code says the same: the owner of the pit is
-checked once, before the loop. So nothing in it stops a capture at the border between the rows, and none does here.
+Thesis, captures in the own row: its text asks only that the *last seed* falls into "a pit owned by the opponent"; from
+there "the capture continues until a pit without two or three seeds is encountered". Its code says the same: the owner
+of the pit is checked once, before the loop. So nothing stops a capture at the border between the rows, and nothing does
+here.
 
-Thesis, sowing: the text says that the starting pit is skipped in every lap, and a comment in the code agrees. The code names
-the pits of player 1 by negative numbers and so, for that player only, never recognises the starting pit. That is a slip, not
-a rule: here both players skip it.
+Thesis, sowing: the text says that the starting pit is skipped in every lap, and a comment in the code agrees. The code
+names the pits of player 1 by negative numbers and so, for that player only, never recognises the starting pit. That is
+a slip, not a rule: here both players skip it.
 """
 
 from collections.abc import Hashable
@@ -132,7 +134,7 @@ def _moves(state: State, rules: str) -> list[int]:
 
 
 def _arrive(pits: tuple, captures: tuple, mover: int, history: frozenset, rules: str) -> State:
-    """The position after a move. Under oware rules, if the game is over here, each player takes the seeds in the own row."""
+    """The position after a move. Where an oware game is over, each player takes the seeds in the own row."""
     if rules == THESIS:
         return State(pits, captures, mover, frozenset())
     state = State(pits, captures, mover, history | {(pits, mover)})
@@ -142,7 +144,7 @@ def _arrive(pits: tuple, captures: tuple, mover: int, history: frozenset, rules:
     return state
 
 
-# ---- exact values -----------------------------------------------------------------------------------------------------------
+# ---- exact values ----------------------------------------------------------------------------------------------------
 
 
 class TooLarge(Exception):
@@ -152,8 +154,9 @@ class TooLarge(Exception):
 def solve(state: State, node_limit: int = 50_000) -> tuple[int, set[int]]:
     """The exact value of an oware position for the player to move (+1, 0, -1), and all moves that reach it.
 
-    The repetition rule makes this hard: the same pits can have different values after different pasts. Two ways round it, both
-    right: bounds that hold whatever the past, and, should they leave a choice, a search that tells every past from every other.
+    The repetition rule makes this hard: the same pits can have different values after different pasts. Two ways round
+    it, both right: bounds found without any use of repetitions, and, should they leave a choice, a search that tells
+    every past from every other.
     """
     if is_over(state):
         raise ValueError(f"the game is over: {state}")
@@ -168,9 +171,9 @@ def solve(state: State, node_limit: int = 50_000) -> tuple[int, set[int]]:
 def move_values(state: State, node_limit: int = 50_000) -> dict[int, int]:
     """The exact value of every legal move of an oware position, for the player to move.
 
-    A depth-first search that remembers values by the whole state, its past included, so that no value is ever used for another
-    past. Every line of play ends, since captured seeds do not come back and positions must not. The pasts are many: this is
-    for the smallest of endgames.
+    A depth-first search that remembers values by the whole state, its past included, so that no value is ever used for
+    another past. Every line of play ends, since captured seeds do not come back and positions must not. The pasts are
+    many: this is for the smallest of endgames.
     """
     known: dict[State, int] = {}
 
@@ -195,12 +198,12 @@ def move_values(state: State, node_limit: int = 50_000) -> dict[int, int]:
 
 
 def move_bounds(state: State, node_limit: int = 50_000) -> dict[int, tuple[int, int]]:
-    """For every legal move of an oware position two values, at least and at most what it is worth to the player to move.
+    """For every legal move of an oware position what it is at least and at most worth to the player to move.
 
-    At least: what that player can force although every repetition counts as a failure. The positions from which a player
-    can force a result are found backwards from the end: first those where the game is over, then those one move before, and
-    so on. Along such a line the distance to the end shrinks with every move, so it never comes back to one of its own
-    positions, and what it reaches holds under the real rules too. At most: the same for the opponent.
+    At least: what that player can force although every repetition counts as a failure. The positions from which a
+    player can force a result are found backwards from the end: first those where the game is over, then those one move
+    before, and so on. Along such a line the distance to the end shrinks with every move, so it never comes back to one
+    of its own positions, and what it reaches holds under the real rules too. At most: the same for the opponent.
     """
     # Positions without their past are few enough to list all that can follow. Places in the list stand for them.
     places = {_without_past(state): 0}
@@ -216,9 +219,11 @@ def move_bounds(state: State, node_limit: int = 50_000) -> dict[int, tuple[int, 
             following[-1].append(places[after])
         if len(positions) > node_limit:
             raise TooLarge(f"more than {node_limit} positions")
-    # To come back to the past is a repetition too. Captures set the past apart from positions with the same pits later on.
+    # To come back to the past is a repetition too. Captures tell it from later positions with the same pits.
     past = {
-        place for here, place in places.items() if here.captures == state.captures and (here.pits, here.mover) in state.history
+        places[here]
+        for here in positions
+        if here.captures == state.captures and (here.pits, here.mover) in state.history  # this position is one of them
     }
 
     def forced(player: int, result: int) -> list[bool]:

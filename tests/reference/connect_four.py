@@ -1,12 +1,13 @@
 """An exact solver for connect four, in plain Python: alpha-beta on bitboards.
 
-It is obviously right because it asks one yes-or-no question, "can the player to move get at least this result?", and answers
-it by the definition: yes, if some move leaves the opponent unable to prevent it. Asked for a win and for a draw, that is
-alpha-beta with the narrowest window. Three savings cannot change an answer: a position met again is not searched again;
-the moves that look best are tried first; and moves that let the opponent win with the next stone are not tried at all.
+It is obviously right because it asks one yes-or-no question, "can the player to move get at least this result?", and
+answers it by the definition: yes, if some move leaves the opponent unable to prevent it. Asked for a win and for a
+draw, that is alpha-beta with the narrowest window. Three savings cannot change an answer: a position met again is not
+searched again; the moves that look best are tried first; and moves that let the opponent win with the next stone are
+not tried.
 
-Bits: seven for a column, lowest row first, the seventh always empty, so that no line runs from one column into the next. A
-position is the stones of the player to move, and all stones. A place is a number with one bit.
+Bits: seven for a column, lowest row first, the seventh always empty, so that no line runs from one column into the
+next. A position is the stones of the player to move, and all stones. A place is a number with one bit.
 """
 
 from collections.abc import Iterator
@@ -98,7 +99,7 @@ def reaches(mine: int, stones: int, goal: int, known: dict[tuple[int, int, int],
     if winning_places(mine, stones) & free:
         return True
 
-    # The opponent must not get a line with the next stone: fill the place that makes one, leave alone the place below one.
+    # The opponent must not get a line with the next stone: fill the place that makes one, leave the place below one.
     threats = winning_places(theirs, stones)
     to_fill = free & threats
     if to_fill & (to_fill - 1):
@@ -126,14 +127,13 @@ def wins_within(mine: int, stones: int, plies: int, known: dict[tuple[int, int, 
         return False
     key = (mine, stones, plies)
     if key not in known:
-        known[key] = any(
-            _wins_against_all_replies(mine | place, stones | place, plies - 1, known) for column, place in landing_places(stones)
-        )
+        places = [place for column, place in landing_places(stones)]
+        known[key] = any(_wins_against_all(mine | place, stones | place, plies - 1, known) for place in places)
     return known[key]
 
 
-def _wins_against_all_replies(mine: int, stones: int, plies: int, known: dict[tuple[int, int, int], bool]) -> bool:
-    """The same with the opponent to move."""
+def _wins_against_all(mine: int, stones: int, plies: int, known: dict[tuple[int, int, int], bool]) -> bool:
+    """The same with the opponent to move: whether every reply still leads to it."""
     theirs = mine ^ stones
     replies = [place for column, place in landing_places(stones)]
     if not replies or winning_places(theirs, stones) & (stones + BOTTOM):

@@ -1,8 +1,8 @@
 """UCT in plain Python, with one thread and one object per node.
 
-It is obviously right because it is the textbook and nothing else: each simulation walks down by the formula, adds one node,
-plays at random to the end, and adds the result to the nodes on its way. Positions are kept in the nodes, values are means of
-plain floats, and no two things happen at once.
+It is obviously right because it is the textbook and nothing else: each simulation walks down by the formula, adds one
+node, plays at random to the end, and adds the result to the nodes on its way. Positions are kept in the nodes, values
+are means of plain floats, and no two things happen at once.
 
     score(child) = mean result + c * sqrt(ln N / n),        n = visits of the child, N = visits of the node
 
@@ -65,9 +65,10 @@ def select(root: Node, c: float, rng: random.Random) -> list[Node]:
     path = [root]
     while path[-1].children and not path[-1].unexplored:
         node = path[-1]
-        scores = {child: child.value() + c * math.sqrt(math.log(node.visits) / child.visits) for child in node.children.values()}
-        best = max(scores.values())
-        path.append(rng.choice([child for child, score in scores.items() if score == best]))
+        children = list(node.children.values())
+        scores = [child.value() + c * math.sqrt(math.log(node.visits) / child.visits) for child in children]
+        best = [child for child, score in zip(children, scores, strict=True) if score == max(scores)]
+        path.append(rng.choice(best))
     return path
 
 

@@ -1,0 +1,142 @@
+"""Selection against the formula written plainly."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from distmcts.kernels.jit import kernel
+from distmcts.kernels.layout import (
+    CHILDREN,
+    COMPLETE,
+    COUNTS,
+    FIRST,
+    FIRST_RUN,
+    HALVES,
+    MOVE,
+    NEXT,
+    ONE_VISIT,
+    READ_NOTHING,
+    READ_VIRTUAL_LOSS,
+    READ_WU_UCT,
+    RUN_LIMIT,
+    SCALE,
+    SLOT_WORDS,
+    VALUE_SUM,
+    WORDS,
+    Settings,
+    Tree,
+    Worker,
+)
+from distmcts.kernels.rng import seeded
+from distmcts.kernels.select import natural_log, reciprocal_root, select
+
+
+@kernel
+def call_select(tree, worker, node, parent_counts, settings):
+    return select(tree, worker, node, parent_counts, settings)
+
+
+@kernel
+def call_log(n):
+    return natural_log(n)
+
+
+@kernel
+def call_root(n):
+    return reciprocal_root(n)
+
+
+def family(children: list[tuple[int, int, float]]) -> tuple[Tree, Worker, list[int]]:
+    """A root with children given as (visits, in flight, value sum); the nodes they got."""
+    size = 4 * len(children) + 8
+    words = np.zeros(size * WORDS, np.int64)
+    tree = Tree(words, words.view(np.int32), np.zeros(size, np.int32), np.zeros(1, np.int32), np.zeros(8, np.int64))
+    empty = np.zeros(0, np.int64)
+    worker = Worker(
+        np.zeros(SLOT_WORDS, np.int64), empty.astype("i4"), empty.astype("i4"), empty, empty.astype(float), seeded(1, 0),
+        empty.astype("u8"), empty, empty,
+    )  # fmt: skip
+    nodes: list[int] = []
+    starts: list[int] = []
+    free, run_size = FIRST_RUN, FIRST_RUN
+    while len(nodes) < len(children):
+        number = len(starts)
+        if number == 0:
+            link = FIRST
+        else:
+            link = ((starts[0] + number - 1) if number <= FIRST_RUN else starts[-1]) * HALVES + NEXT
+        tree.halves[link] = free
+        starts.append(free)
+        nodes.extend(range(free, free + min(run_size, len(children) - len(nodes))))
+        free += run_size
+        run_size = min(run_size * 2, RUN_LIMIT)
+    for move, (node, (visits, in_flight, value_sum)) in enumerate(zip(nodes, children, strict=True)):
+        words[node * WORDS + COUNTS] = visits * ONE_VISIT + in_flight
+        words[node * WORDS + VALUE_SUM] = round(value_sum * SCALE)
+        tree.halves[node * HALVES + MOVE] = move
+    tree.halves[CHILDREN] = len(children) | COMPLETE
+    return tree, worker, nodes
+
+
+def plain_score(visits, in_flight, value_sum, parent, c, reading, weight):
+    if reading == READ_NOTHING:
+        return value_sum / visits + c * math.sqrt(math.log(parent) / visits)
+    n = visits + weight * in_flight
+    if reading == READ_VIRTUAL_LOSS:
+        return (value_sum - weight * in_flight) / n + c * math.sqrt(math.log(parent) / n)
+    return value_sum / max(visits, 1) + c * math.sqrt(math.log(parent) / n)
+
+
+@pytest.mark.parametrize("reading", [READ_NOTHING, READ_VIRTUAL_LOSS, READ_WU_UCT])
+@pytest.mark.parametrize("size", [1, 2, 3, 6, 7, 14, 15, 40, 121])
+def test_selects_what_the_formula_says(reading, size):
+    chooser = np.random.default_rng(size)
+    for _ in range(100):
+        scale = 10 ** chooser.integers(1, 7)
+        children = []
+        for _ in range(size):
+            visits = int(chooser.integers(1, scale))
+            in_flight = int(chooser.integers(0, 4)) if chooser.random() < 0.5 else 0
+            children.append((visits, in_flight, float(visits * chooser.uniform(-1, 1))))
+        visits = sum(child[0] for child in children) + 1
+        in_flight = sum(child[1] for child in children)
+        weight, c = float(chooser.choice([0.5, 1.0, 3.0])), float(chooser.uniform(0.1, 2))
+        parent = visits + (0 if reading == READ_NOTHING else int(weight * in_flight))
+        tree, worker, nodes = family(children)
+        settings = Settings(c=c, reading=reading, weight=weight, cutoff=-1, synchronisation=0)
+        chosen = call_select(tree, worker, 0, visits * ONE_VISIT + in_flight, settings)
+        scores = [plain_score(*child, parent, c, reading, weight) for child in children]
+        assert scores[nodes.index(chosen)] == pytest.approx(max(scores), abs=1e-6)
+
+
+def test_choice_among_equals_is_random_and_even():
+    tree, worker, nodes = family([(10, 0, 5.0)] * 5 + [(10, 0, 1.0)] * 2)
+    settings = Settings(c=1.0, reading=READ_NOTHING, weight=1.0, cutoff=-1, synchronisation=0)
+    picks = Counter(call_select(tree, worker, 0, 71 * ONE_VISIT, settings) for _ in range(20_000))
+    assert set(picks) == set(nodes[:5])
+    assert all(abs(count - 4000) < 4.5 * math.sqrt(4000) for count in picks.values())
+
+
+def test_a_child_never_visited_comes_first():
+    for reading in (READ_NOTHING, READ_VIRTUAL_LOSS, READ_WU_UCT):
+        tree, worker, nodes = family([(50, 0, 50.0), (0, 0, 0.0), (50, 0, 50.0)])
+        settings = Settings(c=1.0, reading=reading, weight=1.0, cutoff=-1, synchronisation=0)
+        assert call_select(tree, worker, 0, 101 * ONE_VISIT, settings) == nodes[1]
+        assert call_select(tree, worker, 0, 2_000_000 * ONE_VISIT + 1, settings) == nodes[1]
+
+
+def test_virtual_loss_sends_the_next_worker_elsewhere():
+    children = [(100, 1, 60.0), (100, 0, 59.0)]
+    tree, worker, nodes = family(children)
+    for reading, expected in ((READ_NOTHING, 0), (READ_VIRTUAL_LOSS, 1), (READ_WU_UCT, 1)):
+        settings = Settings(c=2.0, reading=reading, weight=10.0, cutoff=-1, synchronisation=0)
+        assert call_select(tree, worker, 0, 201 * ONE_VISIT + 1, settings) == nodes[expected]
+
+
+def test_logarithm_and_root_are_precise():
+    numbers = [*range(1, 3000), *(3**k for k in range(1, 30)), 2**40, 2**40 + 1, 10**12]
+    for n in numbers:
+        assert call_log(n) == pytest.approx(math.log(n), rel=1e-9, abs=1e-9)
+        assert call_root(n) == pytest.approx(1 / math.sqrt(n), rel=1e-12)

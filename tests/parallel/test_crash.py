@@ -1,0 +1,152 @@
+"""Workers are killed with SIGKILL, at random moments, again and again. Every search ends, and counts exactly."""
+
+import os
+import random
+import signal
+import threading
+import time
+
+import pytest
+
+import distmcts
+from tests.laws import check_values
+
+KINDS = [("tree", "lockfree"), ("tree", "node-locks"), ("tree", "global-lock"), ("root", None), ("leaf", None)]
+MAX_STALL_S = 1.0
+
+
+class Killer(threading.Thread):
+    """Kills random workers of an engine until it is told to stop."""
+
+    def __init__(self, engine: distmcts.Engine, seed: int, pause_s: float):
+        super().__init__(daemon=True)
+        self.engine = engine
+        self.chooser = random.Random(seed)
+        self.pause_s = pause_s
+        self.killed: set[int] = set()
+        self.stop = threading.Event()
+
+    def run(self):
+        while not self.stop.wait(self.chooser.uniform(0, self.pause_s)):
+            victims = self.engine.worker_pids()
+            if self.chooser.random() < 0.2:  # now and then several at once
+                victims = self.chooser.sample(victims, 2)
+            else:
+                victims = [self.chooser.choice(victims)]
+            for pid in set(victims) - self.killed:  # one that is dead and not yet buried can be killed again, to no effect
+                os.kill(pid, signal.SIGKILL)
+                self.killed.add(pid)
+
+    @property
+    def kills(self) -> int:
+        return len(self.killed)
+
+
+def names_of_ours() -> list[str]:
+    return [name for name in os.listdir("/dev/shm") if "distmcts" in name]
+
+
+def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_four", **settings):
+    chooser = random.Random(seed)
+    replaced = 0
+    with distmcts.Engine(
+        game,
+        parallel=parallel,
+        synchronisation=synchronisation,
+        workers=workers,
+        memory="512MiB",
+        seed=seed,
+        **settings,
+    ) as engine:
+        killer = Killer(engine, seed, pause_s=0.06)
+        killer.start()
+        asked = 0
+        deadline = time.monotonic() + 20 + kills
+        try:
+            while killer.kills < kills:
+                assert time.monotonic() < deadline, "the searches make no headway"
+                simulations = chooser.randrange(10_000, 60_000)
+                result = engine.search(simulations=simulations)
+                asked += simulations
+                replaced += result.replaced_workers
+                assert result.simulations == simulations
+                assert result.longest_stall_s < MAX_STALL_S
+                assert sum(audit.visits for audit in engine.audit()) == asked
+        finally:
+            killer.stop.set()
+            killer.join()
+        engine.search(simulations=1_000)  # workers killed after the last search are replaced in the next
+        assert sum(audit.visits for audit in engine.audit()) == asked + 1_000
+        for tree in engine.trees:
+            check_values(tree, draws=True)
+        assert len(set(engine.worker_pids())) == workers
+    assert replaced >= killer.kills // 2
+    assert names_of_ours() == []
+    return killer.kills
+
+
+@pytest.mark.parametrize(("parallel", "synchronisation"), KINDS)
+def test_survives_kills(parallel, synchronisation):
+    assert survive(parallel, synchronisation, kills=30, seed=1) >= 30
+
+
+@pytest.mark.parametrize("workers", [2, 8])
+def test_survives_kills_with_few_workers_and_with_many(workers):
+    assert survive("tree", "lockfree", kills=20, seed=2, workers=workers) >= 20
+
+
+def test_a_lone_worker_is_replaced():
+    with distmcts.Engine("connect_four", workers=1, memory="64MiB", seed=1) as engine:
+        timer = threading.Timer(0.15, lambda: os.kill(engine.worker_pids()[0], signal.SIGKILL))
+        timer.start()
+        result = engine.search(seconds=0.6)
+        timer.join()
+        assert result.replaced_workers == 1
+        assert result.longest_stall_s < MAX_STALL_S
+        assert engine.audit()[0].visits == result.simulations > 0
+
+
+@pytest.mark.parametrize(("parallel", "synchronisation"), KINDS)
+def test_time_budgets_survive_too(parallel, synchronisation):
+    with distmcts.Engine(
+        "awale", parallel=parallel, synchronisation=synchronisation, workers=2, memory="128MiB", seed=1
+    ) as engine:
+        killer = Killer(engine, 3, pause_s=0.1)
+        killer.start()
+        result = engine.search(seconds=0.8)
+        killer.stop.set()
+        killer.join()
+        engine.search(simulations=100)
+        assert sum(audit.visits for audit in engine.audit()) == result.simulations + 100
+        assert result.replaced_workers > 0
+        assert 0.7 < result.elapsed_s < 0.8 + 2 * MAX_STALL_S
+
+
+def test_a_worker_that_hangs_is_ended(monkeypatch):
+    """SIGSTOP: the worker lives, holds what it holds, and answers nothing."""
+    monkeypatch.setattr("distmcts.parallel.drive.HANG_S", 0.5)
+    with distmcts.Engine("connect_four", workers=2, synchronisation="node-locks", memory="64MiB", seed=1) as engine:
+        timer = threading.Timer(0.1, lambda: os.kill(engine.worker_pids()[1], signal.SIGSTOP))
+        timer.start()
+        result = engine.search(seconds=0.3)
+        timer.join()
+        assert engine.audit()[0].visits == result.simulations > 0
+        assert engine.search(simulations=1000).simulations == 1000
+
+
+def test_all_workers_killed_while_idle():
+    with distmcts.Engine("connect_four", workers=3, memory="64MiB", seed=1) as engine:
+        engine.search(simulations=1000)
+        for pid in engine.worker_pids():
+            os.kill(pid, signal.SIGKILL)
+        result = engine.search(simulations=20_000)
+        assert result.simulations == 20_000
+        assert engine.audit()[0].visits == 21_000
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("parallel", "synchronisation"), KINDS)
+def test_survives_a_thousand_kills(parallel, synchronisation, seed):
+    assert survive(parallel, synchronisation, kills=250, seed=seed, workers=2 + seed) >= 250
