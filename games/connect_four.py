@@ -62,9 +62,8 @@ def legal_moves(game, state, moves):
     free = landing_places(state)
     count = 0
     for column in range(COLUMNS):
-        if free & (COLUMN << np.uint64(column * HEIGHT)):
-            moves[count] = column
-            count += 1
+        moves[count] = column
+        count += (free & (COLUMN << np.uint64(column * HEIGHT))) != _0
     return count
 
 

@@ -32,6 +32,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _leave)  # a normal exit, so that shared memory and workers are given back
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()  # here, where it is caught if the reader has gone
     except DistmctsError as error:
         print(f"distmcts: {error}", file=sys.stderr)
         code = 2

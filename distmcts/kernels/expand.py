@@ -92,7 +92,7 @@ def expand(game, mode, tree, worker, node):
         if child == NONE:
             slot[FULL] += 1
         else:
-            move = _untried_move(tree, worker, legal, count)
+            move = _untried_move(worker, legal)
             place = child * WORDS
             tree.words[place + COUNTS] = in_flight_at_birth(mode)
             tree.words[place + VALUE_SUM] = 0
@@ -150,14 +150,12 @@ def _place_for_child(tree, worker, node, count, legal):
 
 
 @part
-def _untried_move(tree, worker, legal, count):
+def _untried_move(worker, legal):
     """A random legal move without the mark that _place_for_child gave to the tried ones."""
     stamp = worker.slot[STAMP]
-    skip = random_below(worker.rng, legal - count)
-    for i in range(legal):
+    untried = 0
+    for i in range(legal):  # untried moves to the front; no branch, since none could be foreseen
         move = worker.moves[i]
-        if worker.marks[move] != stamp:
-            if skip == 0:
-                return move
-            skip -= 1
-    return worker.moves[0]  # not reached: a node has fewer children than legal moves
+        worker.moves[untried] = move
+        untried += worker.marks[move] != stamp
+    return worker.moves[random_below(worker.rng, untried)]

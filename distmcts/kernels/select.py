@@ -39,39 +39,45 @@ from distmcts.kernels.layout import (
     WORDS,
 )
 from distmcts.kernels.locks import lock, unlock
-from distmcts.kernels.rng import random_word
 from distmcts.kernels.runs import link_to_run, next_size
 
-# Most nodes of a tree have few visits: a look into a small table replaces a division and a root for them. It takes 8 KiB of
-# the 32 KiB level-1 cache; a larger one pushed the nodes themselves out.
+# The two roots in the formula were a third of a search's time: long chains of slow instructions that everything waits for.
+# Most nodes have few visits, and a look into a small table replaces the chain.
 BYTE = np.uint64(255)
-TABLE = 1024
-RECIPROCAL_ROOT = np.array([1e6] + [1 / math.sqrt(n) for n in range(1, TABLE)])
+TABLE = 4096
+NEVER_VISITED = 1e6  # the score of a child that must come first
+RECIPROCAL_ROOT = np.array([NEVER_VISITED] + [1 / math.sqrt(n) for n in range(1, TABLE)])
+ROOT_OF_LOG = np.array([0.0] + [math.sqrt(math.log(n)) for n in range(1, TABLE)])
 
-# ln N = exponent * ln 2 + ln(mantissa), the mantissa by table and a short series: one part in 10^10, a third of libm's time.
-LOG_STEP_BITS = 6
-LOG_STEPS = 1 << LOG_STEP_BITS
-LOG_TABLE = np.array([math.log(1 + (i + 0.5) / LOG_STEPS) for i in range(LOG_STEPS)])
-LOG_RECIPROCAL = np.array([1 / (1 + (i + 0.5) / LOG_STEPS) for i in range(LOG_STEPS)])
-LN_2 = math.log(2)
+# For larger numbers, sqrt(ln n) at 64 points between a power of two and the next. The exponent and the first six bits of a
+# number's mantissa are the index.
+STEP_BITS = 6
+STEPS = 1 << STEP_BITS
+REST_BITS = 52 - STEP_BITS
+FIRST_INDEX = 1023 << STEP_BITS  # of 1
+OCTAVES = 50
+POINTS = [2.0 ** (index // STEPS) * (1 + index % STEPS / STEPS) for index in range(OCTAVES * STEPS + 1)]
+COARSE_ROOT_OF_LOG = np.array([math.sqrt(math.log(point)) for point in POINTS])
 
 
 @part
 def reciprocal_root(n):
+    """1 / sqrt(n)."""
     if n < TABLE:
         return RECIPROCAL_ROOT[n]
     return 1.0 / math.sqrt(n)
 
 
 @part
-def natural_log(n):
-    """ln n of a whole number from 1 to 2^53."""
+def root_of_log(n):
+    """sqrt(ln n) of a whole number from 1 to 2^50: exact below TABLE, from there on to two parts in a million."""
+    if n < TABLE:
+        return ROOT_OF_LOG[n]
     bits = float_bits(np.float64(n))
-    exponent = (bits >> 52) - 1023
-    step = (bits >> (52 - LOG_STEP_BITS)) & (LOG_STEPS - 1)
-    mantissa = n / np.float64(np.int64(1) << exponent)  # from 1 up to 2, exact
-    rest = mantissa * LOG_RECIPROCAL[step] - 1.0
-    return exponent * LN_2 + LOG_TABLE[step] + rest * (1.0 - rest * (0.5 - rest * (1.0 / 3.0 - rest * 0.25)))
+    index = (bits >> REST_BITS) - FIRST_INDEX
+    rest = (bits & ((1 << REST_BITS) - 1)) * 2.0**-REST_BITS
+    here = COARSE_ROOT_OF_LOG[index]
+    return here + rest * (COARSE_ROOT_OF_LOG[index + 1] - here)
 
 
 @part
@@ -81,13 +87,13 @@ def score(counts, value_sum, exploration, settings):
     visits = counts >> IN_FLIGHT_BITS
     if in_flight == 0 or settings.reading == READ_NOTHING:
         if visits == 0:
-            return np.inf
+            return NEVER_VISITED
         root = reciprocal_root(visits)
         return value_sum * (1.0 / SCALE) * root * root + exploration * root
     virtual = settings.weight * in_flight
     total = visits + virtual
     if total <= 0.0:
-        return np.inf
+        return NEVER_VISITED
     if settings.reading == READ_VIRTUAL_LOSS:
         value = (value_sum * (1.0 / SCALE) - virtual) / total
     else:
@@ -114,8 +120,8 @@ def jitter(word, child):
 
 
 @part
-def select(tree, worker, node, parent_counts, settings):
-    """The child with the highest score; NONE if the node has no children."""
+def select(tree, worker, node, parent_counts, word, settings):
+    """The child with the highest score; NONE if the node has no children. `word`: random bits to decide between equals."""
     left = np.int64(load(tree.halves, node * HALVES + CHILDREN) & CHILD_COUNT_MASK)
     if left == 0:
         return np.int64(NONE)
@@ -123,12 +129,13 @@ def select(tree, worker, node, parent_counts, settings):
     in_flight = parent_counts & IN_FLIGHT_MASK
     # Nobody else is in the node, so nobody is in its children: then in_flight need not be read child by child.
     is_quiet = in_flight == 0 and parent_visits < TABLE and settings.synchronisation != NODE_LOCKS
-    if settings.reading != READ_NOTHING:
-        parent_visits += np.int64(settings.weight * in_flight)
-    exploration = settings.c * math.sqrt(natural_log(max(parent_visits, 1)))
-    word = random_word(worker.rng)
+    if is_quiet:
+        exploration = settings.c * ROOT_OF_LOG[parent_visits]
+    else:
+        virtual = 0.0 if settings.reading == READ_NOTHING else settings.weight * in_flight
+        exploration = settings.c * root_of_log(max(parent_visits + np.int64(virtual), 1))
 
-    first = np.int64(tree.halves[node * HALVES + FIRST])
+    first = np.int64(load(tree.halves, node * HALVES + FIRST))
     run = first
     number = 0
     size = FIRST_RUN
@@ -152,5 +159,5 @@ def select(tree, worker, node, parent_counts, settings):
         if left <= 0:
             return chosen
         number += 1
-        run = np.int64(tree.halves[link_to_run(first, run, number)])
+        run = np.int64(load(tree.halves, link_to_run(first, run, number)))
         size = next_size(size)

@@ -3,6 +3,8 @@
 State is not stored in the tree: a simulation starts from the root's position and replays the moves on its way down.
 """
 
+import numpy as np
+
 from distmcts.kernels.atomics import fetch_add, keep_order, load
 from distmcts.kernels.backup import backup, set_rewards
 from distmcts.kernels.expand import expand
@@ -34,9 +36,13 @@ from distmcts.kernels.layout import (
 from distmcts.kernels.locks import lock, lock_all, unlock, unlock_all
 from distmcts.kernels.modes import enter
 from distmcts.kernels.playout import run_playout
+from distmcts.kernels.rng import random_word
 from distmcts.kernels.select import select
 from distmcts.kernels.states import copy_state
 from distmcts.kernels.tags import apply, player
+
+TURN = np.uint64(11)
+BACK = np.uint64(64 - 11)
 
 
 @part
@@ -69,6 +75,7 @@ def descend(game, mode, tree, worker, shared, settings):
     slot[STAGE] = DESCENT
     keep_order()
     node = ROOT
+    word = random_word(worker.rng)
     counts = push(mode, tree, worker, node, shared.control[ROOT_MOVER], settings.synchronisation)
     while slot[DEPTH] < MAX_DEPTH:
         if settings.synchronisation == NODE_LOCKS:
@@ -78,13 +85,14 @@ def descend(game, mode, tree, worker, shared, settings):
             child = expand(game, mode, tree, worker, node)
         is_new = child != NONE
         if not is_new:
-            child = select(tree, worker, node, counts, settings)
+            child = select(tree, worker, node, counts, word, settings)
+            word = (word >> TURN) | (word << BACK)  # other bits for the next level
         if settings.synchronisation == NODE_LOCKS:
             unlock(tree, worker, LOCKED_NODE, node)
         if child == NONE:
             break  # the game is over here, or nothing could be added
         mover = player(game, state)
-        apply(game, state, tree.halves[child * HALVES + MOVE])
+        apply(game, state, np.int64(load(tree.halves, child * HALVES + MOVE)))
         if is_new:
             worker.movers[slot[DEPTH] - 1] = mover
             break

@@ -1,0 +1,49 @@
+"""`distmcts bench`: every scheme is measured, and one that was measured is recommended."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "distmcts", "bench", "tic_tac_toe", "memory=8MiB", "--seconds", "0.5", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_json():
+    done = bench("--workers", "2", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert found["game"] == "tic_tac_toe"
+    rows = found["rows"]
+    assert {(row["parallel"], row["synchronisation"], row["workers"]) for row in rows} == {
+        ("serial", "lockfree", 1),
+        *(("tree", way, count) for way in ("lockfree", "node-locks", "global-lock") for count in (1, 2)),
+        *((parallel, "lockfree", count) for parallel in ("root", "leaf") for count in (1, 2)),
+    }
+    assert rows[0]["parallel"] == "serial"
+    assert rows[0]["speedup"] == 1
+    assert all(row["simulations_per_second"] > 0 for row in rows)
+    assert found["recommended"] in rows
+    rivals = [row["speedup"] for row in rows if row["parallel"] in ("serial", "tree", "root")]
+    assert found["recommended"]["speedup"] == max(rivals)
+
+
+def test_table():
+    done = bench("--workers", "1")
+    assert (done.returncode, done.stderr) == (0, "")
+    header, *rows, _, recommended, warning = done.stdout.splitlines()
+    assert header.split() == ["scheme", "workers", "simulations/s", "speedup"]
+    names = [row[:24].strip() for row in rows]
+    assert names == ["serial", "tree lockfree", "tree node-locks", "tree global-lock", "root", "leaf"]
+    assert all(row.endswith("x") for row in rows)
+    assert recommended.startswith("most simulations per second here: parallel=")
+    assert "a rate is not strength" in warning

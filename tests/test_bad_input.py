@@ -1,0 +1,199 @@
+"""Whatever the user gives that cannot be used: one line that says what is wrong, no traceback, exit code 2."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from math import inf, nan
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import distmcts
+from distmcts.commands.options import apply_overrides, read_config
+from distmcts.errors import DistmctsError, InputError
+
+ROOT = Path(__file__).parents[1]
+FINISHED = "xxx/oo./..."
+MUCH = f"{10**26}"
+
+
+def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "distmcts", *arguments],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def search(game: str = "tic_tac_toe", **given) -> Callable[[], object]:
+    return lambda: distmcts.search(game, **{"workers": 1, "memory": "1MiB", **given})
+
+
+class Case(NamedTuple):
+    arguments: str  # of `distmcts search`, or of distmcts if it starts with the name of another command
+    said: str  # part of the line
+    call: Callable[[], object] | None = None  # the same mistake in Python
+
+
+CASES = [
+    Case("tic_tac_to", "unknown game 'tic_tac_to': did you mean 'tic_tac_toe'?", search("tic_tac_to")),
+    Case("backgammon", "unknown game 'backgammon': allowed: awale, connect_four", search("backgammon")),
+    Case("", "which game?"),
+    Case("tic_tac_toe wrkers=2", "unknown setting 'wrkers': did you mean 'workers'?", search(wrkers=2)),
+    Case("tic_tac_toe simulatons=5", "unknown setting 'simulatons': did you mean 'simulations'?"),
+    Case("tic_tac_toe state=3", "unknown setting 'state'"),
+    Case("tic_tac_toe on_status=3", "unknown setting 'on_status'"),
+    Case("tic_tac_toe --parallel tre", "unknown parallel 'tre': did you mean 'tree'?", search(parallel="tre")),
+    Case(f"tic_tac_toe --position {FINISHED}", "no legal move: the game is over", search(state=FINISHED)),
+    Case("tic_tac_toe --position xo./...", "tic_tac_toe position 'xo./...': expected", search(state="xo./...")),
+    Case("awale --position 4/4", "awale position '4/4': expected something like", search("awale", state="4/4")),
+    Case("tic_tac_toe position=3", "position"),
+    Case("tic_tac_toe --simulations 0", "simulations=0: must be", search(simulations=0)),
+    Case("tic_tac_toe --simulations -5", "simulations=-5: must be", search(simulations=-5)),
+    Case("tic_tac_toe --simulations 1.5", "'--simulations'", search(simulations=1.5)),
+    Case("tic_tac_toe simulations=.nan", "simulations=nan: must be", search(simulations=nan)),
+    Case("tic_tac_toe simulations=many", "simulations='many': must be", search(simulations="many")),
+    Case(f"tic_tac_toe simulations={MUCH}", f"simulations={MUCH}: ", search(simulations=int(MUCH), seconds=0.1)),
+    Case("tic_tac_toe --seconds 0", "seconds=0.0: must be", search(seconds=0.0)),
+    Case("tic_tac_toe --seconds -1", "seconds=-1.0: must be", search(seconds=-1.0)),
+    Case("tic_tac_toe --seconds nan", "seconds=nan: must be", search(seconds=nan)),
+    Case("tic_tac_toe seconds=soon", "seconds='soon': must be", search(seconds="soon")),
+    Case("tic_tac_toe --workers 0", "workers=0: ", search(workers=0)),
+    Case("tic_tac_toe --memory 1KiB", "memory 1.0 KiB is too small", search(memory="1KiB")),
+    Case("tic_tac_toe --memory 900TiB", "is more than there is", search(memory="900TiB")),
+    Case("tic_tac_toe --memory lots", "memory 'lots' is not a size", search(memory="lots")),
+    Case("tic_tac_toe cutoff=3", "cutoff=3: tic_tac_toe has no evaluation", search(cutoff=3)),
+    Case("tic_tac_toe final=vote", "final='vote' needs", search(final="vote")),
+    Case("hex game_parameters.sise=5", "'sise'; its parameters: size", search("hex", game_parameters={"sise": 5})),
+    Case("hex game_parameters=5", "game_parameters"),
+    Case("--config {folder}/none.yaml", "none.yaml': No such file", lambda: read_config(Path("none.yaml"))),
+    Case("--config {folder}", "Is a directory"),
+    Case("--config {folder}/torn.yaml", "torn.yaml', line 2: not valid YAML"),
+    Case("--config {folder}/list.yaml", "list.yaml': expected 'key: value' lines"),
+    Case("--config {folder}/misspelt.yaml", "unknown setting 'paralel': did you mean 'parallel'?"),
+    Case("--config {folder}/number.yaml", "unknown setting"),
+    Case("--config {folder}/binary.yaml", "binary.yaml': not valid YAML"),
+    Case("tic_tac_toe workers", "'workers' is not of the form key=value", lambda: apply_overrides({}, ["workers"])),
+    Case("tic_tac_toe =2", "'=2' is not of the form key=value", lambda: apply_overrides({}, ["=2"])),
+    Case("tic_tac_toe c=[", "'c=[': the value is not valid YAML", lambda: apply_overrides({}, ["c=["])),
+    Case("tic_tac_toe c=2 c.deep=3", "'c' has no keys of its own", lambda: apply_overrides({"c": 1}, ["c.d=2"])),
+    Case("--nonsense", "--nonsense"),
+    Case("games check tic_tac_to", "did you mean 'tic_tac_toe'?", lambda: distmcts.load_game("tic_tac_to")),
+    Case("games nonsense", "'nonsense'"),
+    Case("bench tic_tac_to", "did you mean 'tic_tac_toe'?"),
+    Case("bench tic_tac_toe --seconds nan", "seconds=nan: must be"),
+    Case("bench tic_tac_toe --workers 0", "workers=0: must be"),
+    Case("bench tic_tac_toe wrkers=2 --seconds 1", "unknown setting 'wrkers': did you mean 'workers'?"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    made = tmp_path_factory.mktemp("configs")
+    (made / "torn.yaml").write_text("game: [tic_tac_toe\nworkers: }")
+    (made / "list.yaml").write_text("- tic_tac_toe\n- 2\n")
+    (made / "misspelt.yaml").write_text("game: tic_tac_toe\nparalel: tree\n")
+    (made / "number.yaml").write_text("game: tic_tac_toe\n1: 3\n")
+    (made / "binary.yaml").write_bytes(b"\xff\xfe\x00\x80")
+    return made
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
+def test_the_command_says_it_in_one_line(case, folder):
+    arguments = case.arguments.format(folder=folder).split()
+    if not arguments or arguments[0] not in ("games", "bench"):
+        arguments = ["search", *arguments]
+    answer = command(*arguments)
+    assert "Traceback" not in answer.stderr
+    assert answer.stderr.count("\n") == 1
+    assert answer.stderr.startswith("distmcts: ")
+    assert case.said in answer.stderr
+    assert answer.stdout == ""
+    assert answer.returncode == 2
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.call], ids=lambda case: case.arguments)
+def test_python_raises_it(case):
+    with pytest.raises(InputError) as error:
+        case.call()
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"simulations": inf},
+        {"simulations": True},
+        {"seconds": inf},
+        {"workers": -2},
+        {"workers": "two"},
+        {"workers": 1.5},
+        {"seed": -1},
+        {"seed": 0.5},
+        {"c": -1},
+        {"c": nan},
+        {"weight": inf},
+        {"cutoff": -1},
+        {"synchronisation": "lockfre"},
+        {"memory": "-5MiB"},
+        {"memory": [5]},
+        {"memory": True},
+        {"memory": 0},
+        {"backing": "private"},
+    ],
+    ids=str,
+)
+def test_python_names_the_key(given):
+    with pytest.raises(InputError) as error:
+        search(**given)()
+    [key] = given
+    assert key in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_size_of_a_board():
+    with pytest.raises(InputError, match="hex: size must be a whole number from 2 to 19, not 99"):
+        distmcts.load_game("hex", size=99)
+
+
+def test_errors_can_be_told_from_others():
+    assert issubclass(InputError, DistmctsError)
+    assert issubclass(InputError, ValueError)
+
+
+def test_a_state_of_another_game():
+    state = distmcts.load_game("connect_four").initial_state()
+    with pytest.raises(InputError, match="a state of awale has 133 words, not"):
+        distmcts.search("awale", state, simulations=1)
+
+
+def test_an_engine_goes_on_after_bad_input():
+    with distmcts.Engine("tic_tac_toe", parallel="serial", memory="1MiB", seed=1) as engine:
+        with pytest.raises(InputError):
+            engine.search(simulations=0)
+        with pytest.raises(InputError):
+            engine.advance(9)
+        with pytest.raises(InputError):
+            engine.set_position(FINISHED)
+        assert engine.search(simulations=100).simulations == 100
+
+
+def test_a_cache_folder_that_cannot_be_written(tmp_path):
+    """It is below a regular file: nobody can make it, not even root."""
+    file = tmp_path / "file"
+    file.touch()
+    spare = tmp_path / "spare"
+    spare.mkdir()
+    arguments = ["search", "tic_tac_toe", "--parallel", "serial", "--simulations", "1000"]
+    answer = command(*arguments, DISTMCTS_CACHE_DIR=str(file / "cache"), TMPDIR=str(spare))
+    assert answer.returncode == 0
+    assert "1,000 simulations" in answer.stdout
+    assert answer.stderr.count("\n") == 1
+    assert f"distmcts: cache folder {file / 'cache'}" in answer.stderr
+    assert "cannot be written; compiled code goes to" in answer.stderr
+    assert [path for path in spare.rglob("*run_worker*.nbc") if path.stat().st_size]
