@@ -21,7 +21,7 @@ SCHEMES = {
     "simulated": {"parallel": "simulated", "workers": 32},
 }
 CONNECT_FOUR_BUDGET = 100_000
-AWALE_BUDGET = 150_000
+AWALE_BUDGET = 100_000
 TIC_TAC_TOE_BUDGET = 5_000
 
 

@@ -1,0 +1,111 @@
+"""The layers of the code: imports point downward only, kernels stand alone, files are short and named for what they are."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Lowest first. A module may import from lower layers, and within its own package.
+LAYERS = [
+    ["distmcts.errors"],
+    ["distmcts.kernels"],
+    ["distmcts.game"],
+    ["games"],
+    ["distmcts.registry"],
+    ["distmcts.tree"],
+    ["distmcts.parallel"],
+    ["distmcts.settings", "distmcts.result"],
+    ["distmcts.engine"],
+    ["distmcts.conformance"],
+    ["distmcts.commands"],
+    ["distmcts", "distmcts.__main__"],  # the face of it all
+]
+LEVEL = {place: level for level, places in enumerate(LAYERS) for place in places}
+BELOW_KERNELS = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
+LONGEST = 400  # lines
+SAYS_NOTHING = {"utils", "helpers", "common", "core", "base", "manager"}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for folder in ("distmcts", "games") for path in sorted((ROOT / folder).rglob("*.py"))}
+FOLDERS = ("distmcts", "games", "launch", "benchmarks", "tests")
+FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def imports(source: str, module: str, is_package: bool = False) -> Iterator[str]:
+    """Every module that a source imports, also inside functions and for types only."""
+    package = module.split(".") if is_package else module.split(".")[:-1]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*start, *([node.module] if node.module else [])])
+            for alias in node.names:  # `from distmcts.tree import view` imports a module, not a name in one
+                inner = f"{origin}.{alias.name}"
+                yield inner if inner in MODULES else origin
+
+
+def place_of(module: str) -> str | None:
+    """The entry of LAYERS that a module belongs to; None if it is not ours."""
+    if module.split(".")[0] not in ("distmcts", "games"):
+        return None
+    if module in LEVEL:
+        return module
+    return next((place for place in LEVEL if place != "distmcts" and module.startswith(place + ".")), "")
+
+
+def goes_up(module: str, imported: str) -> bool:
+    here, there = place_of(module), place_of(imported)
+    return there is not None and here != there and LEVEL[there] >= LEVEL[here]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_has_a_layer(module):
+    assert place_of(module), f"{module} has no place in LAYERS"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_downward(module):
+    path = MODULES[module]
+    found = imports(path.read_text(), module, path.name == "__init__.py")
+    assert [imported for imported in found if goes_up(module, imported)] == []
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if place_of(module) == "distmcts.kernels"])
+def test_kernels_stand_alone(module):
+    found = set(imports(MODULES[module].read_text(), module))
+    others = {name for name in found if name.split(".")[0] not in BELOW_KERNELS}
+    assert {name for name in others if place_of(name) != "distmcts.kernels"} == set()
+
+
+def test_what_counts_as_an_import():
+    source = """
+import os.path
+from distmcts.tree import view
+from distmcts.errors import InputError
+def late():
+    from ..engine import Engine
+    from . import merge
+"""
+    expected = ["os.path", "distmcts.tree.view", "distmcts.errors", "distmcts.engine", "distmcts.tree.merge"]
+    assert sorted(imports(source, "distmcts.tree.plan")) == sorted(expected)
+    assert [name for name in expected if goes_up("distmcts.tree.plan", name)] == ["distmcts.engine"]
+    assert goes_up("distmcts.settings", "distmcts.result")
+    assert goes_up("distmcts.kernels.jit", "distmcts")
+    assert not goes_up("distmcts.commands.main", "distmcts.commands.search")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_are_short_and_named_for_what_they_are(path):
+    lines = path.read_text().count("\n")
+    assert lines <= LONGEST
+    assert SAYS_NOTHING.isdisjoint(path.stem.split("_"))

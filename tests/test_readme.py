@@ -1,0 +1,48 @@
+"""The README is run: its Python as a doctest, its commands as commands."""
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_python_in_the_readme():
+    failures, tried = doctest.testfile(str(README), module_relative=False, verbose=False)
+    assert tried >= 5
+    assert failures == 0
+
+
+def test_commands_in_the_readme():
+    """Commands after a $; every line of output that is shown must come, `...` stands for any."""
+    blocks = re.findall(r"```\n\$ (.*?)\n(.*?)```", README.read_text(), re.DOTALL)
+    assert blocks
+    for command, shown in blocks:
+        program, *arguments = shlex.split(command)
+        assert program == "distmcts"
+        answer = subprocess.run(
+            [sys.executable, "-m", "distmcts", *arguments], capture_output=True, text=True, env={**os.environ, "COLUMNS": "120"}
+        )
+        assert answer.returncode == 0, answer.stderr
+        pattern = re.escape(shown.strip()).replace(r"\.\.\.", ".*")
+        assert re.search(pattern, answer.stdout, re.DOTALL), answer.stdout
+
+
+def test_links_in_the_readme_lead_somewhere():
+    links = re.findall(r"\]\(([^)#]+)\)", README.read_text())
+    assert links
+    for link in links:
+        assert (README.parent / link).exists(), link
+
+
+def test_configs_are_searched():
+    """Every search configuration runs, shortened."""
+    for path in sorted((README.parent / "configs").glob("search_*.yaml")):
+        command = [sys.executable, "-m", "distmcts", "search", "--config", str(path), "--simulations", "2000", "--json"]
+        answer = subprocess.run(command, capture_output=True, text=True)
+        assert answer.returncode == 0, answer.stderr
+        assert '"simulations": 2000' in answer.stdout
