@@ -71,7 +71,9 @@ class Processes:
         self._pipes[index] = ours
         self._busy.discard(index)
         process = self._context.Process(
-            target=_live, args=(index, theirs, self._pipes, self._jobs[index], self._on_orphaned, self._pin), daemon=True
+            target=_live,
+            args=(index, theirs, self._pipes, self._jobs[index], os.getpid(), self._on_orphaned, self._pin),
+            daemon=True,
         )
         with warnings.catch_warnings():
             # Python warns of forks while threads run. A worker touches nothing of theirs: a pipe, shared memory, compiled code.
@@ -135,14 +137,13 @@ class Processes:
         self._pipes = []
 
 
-def _live(index: int, pipe: Connection, owners_ends: list, jobs: dict[str, Job], on_orphaned, pin: bool) -> None:
+def _live(index: int, pipe: Connection, owners_ends: list, jobs: dict[str, Job], owner: int, on_orphaned, pin: bool) -> None:
     """The life of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for end in owners_ends:  # while these copies are open, the end of the owner would go unnoticed
         if end is not None:
             end.close()
-    owner = os.getppid()
     if pin:
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[index % len(cores)]})
