@@ -4,7 +4,10 @@ import time
 
 from distmcts.errors import SearchError
 from distmcts.kernels.layout import SLICE_OVER
-from distmcts.parallel.workers import FIRST_SLICE, SLICE_S, Event, Job
+from distmcts.parallel.workers import Event, Job
+
+SLICE_S = 0.02  # how often the caller looks up from the kernel: time, progress, Ctrl-C
+FIRST_SLICE = 64
 
 
 class Inline:

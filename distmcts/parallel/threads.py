@@ -19,7 +19,7 @@ class Threads:
         self._running: dict[Future, int] = {}
 
     def begin(self, index: int, job: str) -> None:
-        self._running[self._pool.submit(run_job, self._jobs[index][job], lambda: True)] = index
+        self._running[self._pool.submit(run_job, self._jobs[index][job])] = index
 
     def wait(self, timeout_s: float) -> list[Event]:
         done, _ = wait_for(self._running, timeout_s, FIRST_COMPLETED)

@@ -10,6 +10,7 @@ dead worker is replaced within milliseconds.
 import contextlib
 import os
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -21,9 +22,9 @@ from multiprocess.connection import wait
 
 from distmcts.kernels.layout import SLICE_OVER
 
-SLICE_S = 0.02  # how often a worker looks up from its kernel: whether its owner lives
-FIRST_SLICE = 64
 STOP_S = 2.0  # patience with a worker that was asked to end
+WATCH_S = 0.5  # how often a worker looks whether its owner lives
+WHOLE = 1 << 40  # a slice that does not end before the job does
 
 # A job: called with a number of simulations, returns a status of kernels/layout.py.
 Job = Callable[[int], int]
@@ -34,19 +35,12 @@ class Event(NamedTuple):
     status: int | None  # what the kernel returned; None: the worker died
 
 
-def run_job(job: Job, keep_on: Callable[[], bool]) -> int:
-    """Call a kernel slice by slice until it is through or `keep_on` says no. Slices grow to about SLICE_S."""
-    length = FIRST_SLICE
+def run_job(job: Job) -> int:
+    """Call a kernel until it is through."""
     while True:
-        start = time.perf_counter()
-        status = job(length)
-        if status != SLICE_OVER or not keep_on():
+        status = job(WHOLE)
+        if status != SLICE_OVER:
             return status
-        elapsed = time.perf_counter() - start
-        if elapsed < SLICE_S / 2:
-            length *= 2
-        elif elapsed > SLICE_S * 2:
-            length = max(1, length // 2)
 
 
 class Processes:
@@ -144,6 +138,7 @@ def _live(index: int, pipe: Connection, owners_ends: list, jobs: dict[str, Job],
     for end in owners_ends:  # while these copies are open, the end of the owner would go unnoticed
         if end is not None:
             end.close()
+    threading.Thread(target=_watch, args=(owner, on_orphaned), daemon=True).start()
     if pin:
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[index % len(cores)]})
@@ -152,7 +147,15 @@ def _live(index: int, pipe: Connection, owners_ends: list, jobs: dict[str, Job],
             name = pipe.recv()
             if name is None:
                 return
-            pipe.send(run_job(jobs[name], lambda: os.getppid() == owner))
+            pipe.send(run_job(jobs[name]))
         except (EOFError, OSError):
             break
     on_orphaned()
+
+
+def _watch(owner: int, on_orphaned: Callable[[], None]) -> None:
+    """End this process when its owner is gone, even from within a kernel that waits for a lock nobody will release."""
+    while os.getppid() == owner:
+        time.sleep(WATCH_S)
+    on_orphaned()
+    os._exit(1)
