@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
+from xml.sax.saxutils import escape
 
 import numpy as np
 
@@ -133,6 +134,14 @@ class CompiledGame(Tag):
     def draw(self, state: State) -> str:
         return self.format(state)
 
+    def svg(self, state: State) -> str:
+        """A picture of the position, as the text of a self-contained SVG."""
+        lines = self.draw(state).splitlines()
+        width = 9 * max(map(len, lines)) + 10
+        texts = [f'<text x="5" y="{18 * (i + 1)}" xml:space="preserve">{escape(line)}</text>' for i, line in enumerate(lines)]
+        size = f'width="{width}" height="{18 * len(lines) + 10}"'
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="15">{"".join(texts)}</svg>'
+
     def move_name(self, state: State, move: int) -> str:
         return str(move)
 
@@ -157,15 +166,22 @@ def _frozen(state: State) -> State:
 
 
 def _source_fingerprint(game_class: type) -> str:
-    """Of the game's own file and of the files its functions come from."""
-    module = sys.modules[game_class.__module__]
-    paths = set()
-    for value in [game_class, *vars(module).values()]:
-        origin = sys.modules.get(getattr(value, "__module__", None) or "")
-        path = getattr(origin, "__file__", None)
-        if path and (callable(value) or inspect.ismodule(value)) and "distmcts/kernels" not in Path(path).as_posix():
-            paths.add(Path(path))
-    if not getattr(module, "__file__", None):  # a notebook or the interactive prompt: the code itself
-        code = "".join(inspect.getsource(rule) for rule in game_class.rules if rule.__module__ == module.__name__)
-        return str(abs(hash(code)))
-    return fingerprint(*sorted(path for path in paths if path.suffix == ".py" and "numba" not in path.parts))
+    """Of the file a game is defined in, and of all files its functions come from."""
+    files: set[Path] = set()
+    code = ""
+    names = {game_class.__module__}
+    done = set()
+    while names - done:
+        name = (names - done).pop()
+        done.add(name)
+        # The engine's own sources have a fingerprint of their own; libraries come with their version.
+        if name.partition(".")[0] in {"distmcts", "numba", "numpy", *sys.stdlib_module_names} - {"__main__"}:
+            continue
+        module = sys.modules[name]
+        if getattr(module, "__file__", None):
+            files.add(Path(module.__file__))
+        else:  # a notebook or the interactive prompt
+            code += "".join(inspect.getsource(rule) for rule in game_class.rules if rule.__module__ == name)
+        origins = (getattr(value, "__module__", None) for value in vars(module).values() if callable(value))
+        names |= {origin for origin in origins if origin in sys.modules}
+    return fingerprint(*sorted(files), text=code)

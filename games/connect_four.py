@@ -170,5 +170,13 @@ class ConnectFour(CompiledGame):
         rows = [" ".join(row) for row in self._rows(state)]
         return "\n".join([*rows, " ".join(str(column + 1) for column in range(COLUMNS))])
 
+    def svg(self, state: State) -> str:
+        width, height = 40 * COLUMNS, 40 * ROWS
+        shapes = [f'<rect width="{width}" height="{height}" rx="6" fill="#2b5fad"/>']
+        for i, mark in enumerate("".join(self._rows(state))):
+            colour = {"x": "#e8c23a", "o": "#d1453b", ".": "#fff"}[mark]
+            shapes.append(f'<circle cx="{40 * (i % COLUMNS) + 20}" cy="{40 * (i // COLUMNS) + 20}" r="16" fill="{colour}"/>')
+        return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" viewBox="0 0 {width} {height}">{"".join(shapes)}</svg>'
+
     def move_name(self, state: State, move: int) -> str:
         return str(move + 1)

@@ -18,8 +18,8 @@ import numba
 OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
 
 
-def fingerprint(*paths: Path) -> str:
-    digest = hashlib.sha256()
+def fingerprint(*paths: Path, text: str = "") -> str:
+    digest = hashlib.sha256(text.encode())
     for path in paths:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

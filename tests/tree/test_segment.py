@@ -77,11 +77,12 @@ def another_program(backing: str, action: str) -> Iterator[tuple[subprocess.Pope
         yield process, workers
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
         becomes_true(lambda: all(map(has_ended, workers)))  # they remove the name, if they are given the time
         for worker in workers:
             with suppress(psutil.NoSuchProcess):
                 worker.kill()
+        process.communicate()  # ends when the last worker has let go of the pipes
 
 
 # ---- sizes ------------------------------------------------------------------------------------------------------------------
