@@ -25,7 +25,7 @@ from distmcts.kernels.tags import OVER
 from distmcts.registry import load_game
 
 MAX_LENGTH = 100_000  # moves; a game that goes on for longer does not end
-GUARD = 16  # elements behind each buffer that must stay as they are
+GUARD = 4096  # elements behind each buffer that must stay as they are
 PERFT_LIMIT = 300_000
 PYTHON_GAMES = 20
 
@@ -38,16 +38,19 @@ class Check(NamedTuple):
 
 def check(game: CompiledGame, games: int = 200, seed: int = 1) -> list[Check]:
     """Run all checks; blocks for some seconds. A check that fails says where."""
+    # First of all, and alone if it fails: what overruns its buffers would overrun those of the other checks.
+    buffers = _run("buffers are not overrun", lambda: _buffers(game, games, seed))
+    if not buffers.passed:
+        return [buffers]
     steps: list[tuple[str, Callable[[], str]]] = [
         ("random games end, moves are legal", lambda: _random_games(game, games, seed)),
-        ("buffers are not overrun", lambda: _buffers(game, games, seed)),
         ("apply is pure", lambda: _purity(game, games, seed)),
         ("playouts end the game", lambda: _playouts(game, games, seed)),
         ("positions are written and read back", lambda: _round_trip(game, games, seed)),
         ("Python body equals compiled body", lambda: _python_body(game, seed)),
         ("perft", lambda: _perft(game)),
     ]
-    return [_run(name, step) for name, step in steps]
+    return [buffers, *(_run(name, step) for name, step in steps)]
 
 
 def _run(name: str, step: Callable[[], str]) -> Check:
@@ -101,7 +104,11 @@ def _buffers(game: CompiledGame, games: int, seed: int) -> str:
         referee.begin(game, state)
         for _ in range(MAX_LENGTH):
             player, count = referee.look(game, state, buffer, rewards)
-            if player == OVER:
+            if count > game.max_moves:
+                raise GameError(
+                    f"{game.name} writes beyond the end of its moves buffer: {count} moves, max_moves is {game.max_moves}"
+                )
+            if player == OVER or count == 0:
                 break
             referee.play(game, state, buffer[chooser.randrange(count)])
         for name, array, value in (("state", states, 0xA5A5A5A5A5A5A5A5), ("moves", moves, -77), ("rewards", results, -7.7)):

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from distmcts.errors import InputError, SearchError
 from distmcts.game import CompiledGame, State
 from distmcts.kernels.layout import CHUNK_END, CHUNK_NEXT, ROOT, ROOT_MOVER
@@ -44,6 +46,8 @@ class Engine:
         result = engine.search(seconds=1)
     """
 
+    _closed = True  # until there is something to close
+
     def __init__(
         self,
         game: Any,
@@ -54,7 +58,6 @@ class Engine:
         **settings: Any,
     ):
         """Blocks while kernels are compiled (the first time) or loaded, and workers are started."""
-        self._closed = True
         self.settings: SearchSettings = make_settings(**settings)
         self.game: CompiledGame = load_game(game, **(game_parameters or {}))
         self.state = self._checked(state)
@@ -106,8 +109,8 @@ class Engine:
             state = self.game.initial_state()
         elif isinstance(state, str):
             state = self.game.parse(state)
-        if len(state) != self.game.state_words:
-            raise InputError(f"a state of {self.game.name} has {self.game.state_words} words, not {len(state)}")
+        if not isinstance(state, np.ndarray) or state.shape != (self.game.state_words,) or state.dtype != np.uint64:
+            raise InputError(f"position {state!r}: expected text, or a state of {self.game.name} made by the game itself")
         self._check_not_over(state)
         return state
 

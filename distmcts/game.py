@@ -11,10 +11,13 @@ Rules take the game first, so `game.size` is its parameter; numbers and arrays a
 names must be those of distmcts/kernels/tags.py. They are compiled by numba, and must also run as plain Python.
 """
 
+import ast
 import inspect
 import sys
 from collections.abc import Callable, Sequence
+from importlib.util import resolve_name
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -166,7 +169,7 @@ def _frozen(state: State) -> State:
 
 
 def _source_fingerprint(game_class: type) -> str:
-    """Of the file a game is defined in, and of all files its functions come from."""
+    """Of the file a game is defined in, and of all files that it imports, directly or not."""
     files: set[Path] = set()
     code = ""
     names = {game_class.__module__}
@@ -175,13 +178,29 @@ def _source_fingerprint(game_class: type) -> str:
         name = (names - done).pop()
         done.add(name)
         # The engine's own sources have a fingerprint of their own; libraries come with their version.
-        if name.partition(".")[0] in {"distmcts", "numba", "numpy", *sys.stdlib_module_names} - {"__main__"}:
+        if name.partition(".")[0] in {"distmcts", "llvmlite", "numba", "numpy", *sys.stdlib_module_names} - {"__main__"}:
             continue
         module = sys.modules[name]
         if getattr(module, "__file__", None):
             files.add(Path(module.__file__))
+            names |= _imported(module)
         else:  # a notebook or the interactive prompt
             code += "".join(inspect.getsource(rule) for rule in game_class.rules if rule.__module__ == name)
-        origins = (getattr(value, "__module__", None) for value in vars(module).values() if callable(value))
-        names |= {origin for origin in origins if origin in sys.modules}
+            origins = (getattr(value, "__module__", None) for value in vars(module).values())
+            names |= {origin for origin in origins if origin in sys.modules}
     return fingerprint(*sorted(files), text=code)
+
+
+def _imported(module: ModuleType) -> set[str]:
+    """The modules that a module's source imports, or imports something from."""
+    path = Path(module.__file__)
+    if path.suffix != ".py":
+        return set()
+    found = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            origin = resolve_name("." * node.level + (node.module or ""), module.__package__)
+            found |= {origin, *(f"{origin}.{alias.name}" for alias in node.names)}
+    return found & sys.modules.keys()

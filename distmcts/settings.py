@@ -3,6 +3,7 @@
 import os
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from distmcts.errors import InputError, unknown
@@ -11,6 +12,7 @@ from distmcts.tree.segment import available_bytes, parse_bytes
 
 DEFAULT_MEMORY = 2 << 30
 MAX_WORKERS = 4096
+MAX_SIMULATIONS = 10**12  # counts are exact up to here
 
 SYNCHRONISATIONS = {"lockfree": layout.LOCK_FREE, "node-locks": layout.NODE_LOCKS, "global-lock": layout.ONE_LOCK}
 READINGS = {
@@ -82,12 +84,12 @@ def _choices(key: str) -> list[str]:
 
 def check_budget(simulations: Any, seconds: Any) -> tuple[int | None, float | None]:
     """The budget of one search, made sure of."""
-    if simulations is not None:
-        if isinstance(simulations, bool) or int(simulations) != simulations or simulations < 1:
-            raise InputError(f"simulations={simulations!r}: must be a whole number, at least 1")
-        simulations = int(simulations)
-    if seconds is not None:
-        if not 0 < float(seconds) < float("inf"):
-            raise InputError(f"seconds={seconds!r}: must be a positive number")
-        seconds = float(seconds)
-    return simulations, seconds
+    if simulations is not None and not (_is_number(simulations) and 1 <= simulations <= MAX_SIMULATIONS and simulations % 1 == 0):
+        raise InputError(f"simulations={simulations!r}: must be a whole number from 1 to {MAX_SIMULATIONS}")
+    if seconds is not None and not (_is_number(seconds) and 0 < seconds < float("inf")):
+        raise InputError(f"seconds={seconds!r}: must be a positive number")
+    return None if simulations is None else int(simulations), None if seconds is None else float(seconds)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -16,7 +16,6 @@ from distmcts.errors import DistmctsError, InputError
 
 ROOT = Path(__file__).parents[1]
 FINISHED = "xxx/oo./..."
-MUCH = f"{10**26}"
 
 
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
@@ -42,23 +41,17 @@ class Case(NamedTuple):
 
 CASES = [
     Case("tic_tac_to", "unknown game 'tic_tac_to': did you mean 'tic_tac_toe'?", search("tic_tac_to")),
-    Case("backgammon", "unknown game 'backgammon': allowed: awale, connect_four", search("backgammon")),
     Case("", "which game?"),
     Case("tic_tac_toe wrkers=2", "unknown setting 'wrkers': did you mean 'workers'?", search(wrkers=2)),
     Case("tic_tac_toe simulatons=5", "unknown setting 'simulatons': did you mean 'simulations'?"),
     Case("tic_tac_toe state=3", "unknown setting 'state'"),
-    Case("tic_tac_toe on_status=3", "unknown setting 'on_status'"),
     Case("tic_tac_toe --parallel tre", "unknown parallel 'tre': did you mean 'tree'?", search(parallel="tre")),
     Case(f"tic_tac_toe --position {FINISHED}", "no legal move: the game is over", search(state=FINISHED)),
     Case("tic_tac_toe --position xo./...", "tic_tac_toe position 'xo./...': expected", search(state="xo./...")),
-    Case("awale --position 4/4", "awale position '4/4': expected something like", search("awale", state="4/4")),
     Case("tic_tac_toe position=3", "position"),
     Case("tic_tac_toe --simulations 0", "simulations=0: must be", search(simulations=0)),
     Case("tic_tac_toe --simulations -5", "simulations=-5: must be", search(simulations=-5)),
-    Case("tic_tac_toe --simulations 1.5", "'--simulations'", search(simulations=1.5)),
     Case("tic_tac_toe simulations=.nan", "simulations=nan: must be", search(simulations=nan)),
-    Case("tic_tac_toe simulations=many", "simulations='many': must be", search(simulations="many")),
-    Case(f"tic_tac_toe simulations={MUCH}", f"simulations={MUCH}: ", search(simulations=int(MUCH), seconds=0.1)),
     Case("tic_tac_toe --seconds 0", "seconds=0.0: must be", search(seconds=0.0)),
     Case("tic_tac_toe --seconds -1", "seconds=-1.0: must be", search(seconds=-1.0)),
     Case("tic_tac_toe --seconds nan", "seconds=nan: must be", search(seconds=nan)),
@@ -85,10 +78,8 @@ CASES = [
     Case("--nonsense", "--nonsense"),
     Case("games check tic_tac_to", "did you mean 'tic_tac_toe'?", lambda: distmcts.load_game("tic_tac_to")),
     Case("games nonsense", "'nonsense'"),
-    Case("bench tic_tac_to", "did you mean 'tic_tac_toe'?"),
     Case("bench tic_tac_toe --seconds nan", "seconds=nan: must be"),
     Case("bench tic_tac_toe --workers 0", "workers=0: must be"),
-    Case("bench tic_tac_toe wrkers=2 --seconds 1", "unknown setting 'wrkers': did you mean 'workers'?"),
 ]
 
 
@@ -128,6 +119,9 @@ def test_python_raises_it(case):
     "given",
     [
         {"simulations": inf},
+        {"simulations": "many"},
+        {"simulations": 1.5},
+        {"simulations": 10**26},
         {"simulations": True},
         {"seconds": inf},
         {"workers": -2},
@@ -156,6 +150,11 @@ def test_python_names_the_key(given):
     assert "\n" not in str(error.value)
 
 
+def test_a_game_like_no_other():
+    with pytest.raises(InputError, match="^unknown game 'backgammon': allowed: awale, connect_four"):
+        distmcts.load_game("backgammon")
+
+
 def test_the_size_of_a_board():
     with pytest.raises(InputError, match="hex: size must be a whole number from 2 to 19, not 99"):
         distmcts.load_game("hex", size=99)
@@ -166,10 +165,12 @@ def test_errors_can_be_told_from_others():
     assert issubclass(InputError, ValueError)
 
 
-def test_a_state_of_another_game():
-    state = distmcts.load_game("connect_four").initial_state()
-    with pytest.raises(InputError, match="a state of awale has 133 words, not"):
-        distmcts.search("awale", state, simulations=1)
+@pytest.mark.parametrize("game, other", [("awale", "connect_four"), ("connect_four", "awale")])
+def test_a_state_of_another_game(game, other):
+    state = distmcts.load_game(other).initial_state()
+    with pytest.raises(InputError, match=f"a state of {game}") as error:
+        distmcts.search(game, state, simulations=1)
+    assert "\n" not in str(error.value)
 
 
 def test_an_engine_goes_on_after_bad_input():

@@ -3,14 +3,15 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from distmcts.commands.options import apply_overrides, live_progress, read_config
-from distmcts.errors import InputError
+from distmcts.errors import InputError, unknown
 
 DEFAULT_SECONDS = 5.0
+OWN_KEYS = ("game", "game_parameters", "position", "simulations", "seconds")
 
 
 def run(
@@ -42,6 +43,7 @@ def run(
         "seed": seed,
     }
     options |= {key: value for key, value in given.items() if value is not None}
+    _check(options)
     name = options.pop("game", None)
     if not name:
         raise InputError("which game? e.g. `distmcts search awale`; `distmcts games` lists them")
@@ -74,3 +76,17 @@ def run(
     if code:
         print("distmcts: interrupted; this is what was found until then", file=sys.stderr)
     return code
+
+
+def _check(options: dict[str, Any]) -> None:
+    """Settings come from a file or from key=value: whatever cannot be one is named here."""
+    from distmcts.settings import SearchSettings
+
+    allowed = [*OWN_KEYS, *SearchSettings.model_fields]
+    for key in options:
+        if key not in allowed:
+            raise unknown("setting", str(key), allowed)
+    for key, kind in (("game", str), ("position", str), ("game_parameters", dict)):
+        if not isinstance(options.get(key, kind()), kind):
+            expected = "text" if kind is str else "keys of its own"
+            raise InputError(f"{key}={options[key]!r}: expected {expected}")
