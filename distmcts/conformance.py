@@ -59,7 +59,7 @@ def _run(name: str, step: Callable[[], str]) -> Check:
     except DistmctsError as error:
         return Check(name, False, str(error))
     except Exception as error:  # a game may raise anything; it is the game that failed, not the check
-        return Check(name, False, f"{type(error).__name__}: {error}")
+        return Check(name, False, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
 
 
 def random_game(game: CompiledGame, chooser: random.Random) -> Iterator[tuple[np.ndarray, int, list[int], list[float]]]:

@@ -109,8 +109,11 @@ class Engine:
             state = self.game.initial_state()
         elif isinstance(state, str):
             state = self.game.parse(state)
-        if not isinstance(state, np.ndarray) or state.shape != (self.game.state_words,) or state.dtype != np.uint64:
-            raise InputError(f"position {state!r}: expected text, or a state of {self.game.name} made by the game itself")
+        if not isinstance(state, np.ndarray):
+            raise InputError(f"position {state!r}: expected text, or a state made by the game")
+        words = self.game.state_words
+        if state.shape != (words,) or state.dtype != np.uint64:
+            raise InputError(f"a state of {self.game.name} has {words} words of uint64, not {state.size} of {state.dtype}")
         self._check_not_over(state)
         return state
 

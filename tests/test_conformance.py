@@ -13,8 +13,8 @@ from tests import broken_games
 
 ROOT = Path(__file__).parents[1]
 NAMES = {
-    "random games end, moves are legal",
     "buffers are not overrun",
+    "random games end, moves are legal",
     "apply is pure",
     "playouts end the game",
     "positions are written and read back",
