@@ -22,7 +22,7 @@ SCHEMES = {
     "simulated": {"parallel": "simulated", "workers": 32},
 }
 CONNECT_FOUR_BUDGET = 50_000
-AWALE_BUDGET = 60_000
+AWALE_BUDGET = 100_000
 TIC_TAC_TOE_BUDGET = 2_000
 
 
