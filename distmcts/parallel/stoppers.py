@@ -24,11 +24,14 @@ class Stopper(Protocol):
 
 
 class Seconds:
+    """Time; but a search that was given too little still makes one simulation, so that it has an answer."""
+
     def __init__(self, seconds: float):
         self.seconds = seconds
 
     def reached(self, progress: Progress) -> str | None:
-        return f"{self.seconds:g} seconds" if progress.elapsed_s >= self.seconds else None
+        is_over = progress.elapsed_s >= self.seconds and progress.simulations > 0
+        return f"{self.seconds:g} seconds" if is_over else None
 
 
 class MemoryFull:

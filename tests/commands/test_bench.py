@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 def bench(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "distmcts", "bench", "tic_tac_toe", "memory=8MiB", "--seconds", "0.5", *arguments],
+        [sys.executable, "-m", "distmcts", "bench", "tic_tac_toe", "memory=8MiB", "--seconds", "3", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
