@@ -31,9 +31,9 @@ class Awale(CompiledGame):
     def __init__(self, pits: int = 6, seeds: int = 4, rules: str = "oware"):
         if rules not in ("oware", "thesis"):
             raise unknown("rules", rules, ("oware", "thesis"))
-        if not isinstance(pits, int) or not 1 <= pits <= MAX_PITS:
+        if not isinstance(pits, int) or isinstance(pits, bool) or not 1 <= pits <= MAX_PITS:
             raise InputError(f"pits={pits!r}: must be a whole number from 1 to {MAX_PITS}")
-        if not isinstance(seeds, int) or not 1 <= seeds <= MAX_SEEDS // (2 * pits):
+        if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= MAX_SEEDS // (2 * pits):
             raise InputError(f"seeds={seeds!r}: must be a whole number from 1 to {MAX_SEEDS // (2 * pits)} with {pits} pits")
         super().__init__(pits=pits, seeds=seeds, rules=rules)
         self.pits = pits

@@ -25,7 +25,7 @@ from distmcts.kernels.jit import kernel
 from distmcts.kernels.rng import random_below
 from distmcts.kernels.tags import OVER
 
-HISTORY = 128
+HISTORY = 256
 PAST = 5  # where the history starts
 MAX_PITS = 8  # a row is one word
 MAX_SEEDS = 127  # in all, so that a byte's highest bit stays free
