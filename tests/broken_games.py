@@ -147,3 +147,13 @@ def apply_that_differs(game, state, move):
 
 class PlaysDifferentlyAsPython(Nim):
     rules = Nim.rules._replace(apply=apply_that_differs)
+
+
+def _pass(game, state, move):
+    state[1] ^= np.uint64(1)
+
+
+class NeverEnds(Nim):
+    """A move only changes who is to move."""
+
+    rules = Nim.rules._replace(apply=_pass)

@@ -73,3 +73,10 @@ def test_an_overrun_buffer_is_found(broken):
     answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert answer.returncode == 0, f"the check itself crashed: {answer.stdout}{answer.stderr}"
     assert "buffers are not overrun" in [item["name"] for item in json.loads(answer.stdout) if not item["passed"]]
+
+
+def test_a_game_without_end_is_found(monkeypatch):
+    monkeypatch.setattr("distmcts.conformance.MAX_LENGTH", 1000)
+    checks = check(broken_games.NeverEnds(), games=1)
+    assert [item.name for item in checks if not item.passed] == ["random games end, moves are legal"]
+    assert "did not end within 1000 moves" in checks[-1].detail
