@@ -43,7 +43,8 @@ class Killer(threading.Thread):
 
 
 def names_of_ours() -> list[str]:
-    return [name for name in os.listdir("/dev/shm") if "distmcts" in name]
+    """The named segments of this process; other tests, beside this one, have their own."""
+    return [name for name in os.listdir("/dev/shm") if name.startswith(f"distmcts-{os.getpid()}-")]
 
 
 def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_four", **settings):
@@ -55,9 +56,11 @@ def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_fou
         synchronisation=synchronisation,
         workers=workers,
         memory="512MiB",
+        backing="named",  # the kind that could leave something behind
         seed=seed,
         **settings,
     ) as engine:
+        assert names_of_ours() != []
         killer = Killer(engine, seed, pause_s=0.06)
         killer.start()
         asked = 0
