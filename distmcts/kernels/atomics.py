@@ -43,6 +43,9 @@ if config.DISABLE_JIT:
     def keep_order():
         pass
 
+    def fetch_for_writing(array, index):
+        pass
+
     def yield_core():
         os.sched_yield()
 
@@ -136,6 +139,21 @@ else:
             return context.get_dummy_value()
 
         return types.void(), generate
+
+    @intrinsic
+    def fetch_for_writing(typing_context, array, index):
+        """Ask for the cache line of an element that will be written soon, and do not wait for it."""
+
+        def generate(context, builder, signature, args):
+            pointer = _pointer(context, builder, signature.args[0], args[0], signature.args[1], args[1])
+            address, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+            function_type = ir.FunctionType(ir.VoidType(), [address, number, number, number])
+            prefetch = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")
+            for_writing, keep_near, data = number(1), number(3), number(1)
+            builder.call(prefetch, [builder.bitcast(pointer, address), for_writing, keep_near, data])
+            return context.get_dummy_value()
+
+        return types.void(array, index), generate
 
     @intrinsic
     def yield_core(typing_context):

@@ -21,7 +21,7 @@ from distmcts.kernels.layout import (
     STAGE,
 )
 from distmcts.kernels.locks import lock, unlock
-from distmcts.kernels.modes import leave
+from distmcts.kernels.modes import fetch_path, leave
 
 
 @part
@@ -43,6 +43,7 @@ def backup(mode, tree, worker, visits, settings):
     """Write the update; `rewards` are summed over the visits."""
     slot = worker.slot
     depth = slot[DEPTH]
+    fetch_path(mode, tree, worker, settings.synchronisation)
     slot[BEGUN] = depth
     slot[DONE] = depth
     slot[BACKED_UP] = visits

@@ -9,11 +9,12 @@ Both keep the journal, so that a worker can be killed at any instruction.
 from numba import types
 from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
 
-from distmcts.kernels.atomics import compare_and_swap, compare_and_swap_pair, fetch_add, keep_order, load
+from distmcts.kernels.atomics import compare_and_swap, compare_and_swap_pair, fetch_add, fetch_for_writing, keep_order, load
 from distmcts.kernels.jit import OPTIONS, part
 from distmcts.kernels.layout import (
     BEGUN,
     COUNTS,
+    DEPTH,
     DONE,
     EXPANDING,
     LOCK_FREE,
@@ -129,6 +130,27 @@ def _in_flight_at_birth(mode):
 
 
 # ---- on the way up --------------------------------------------------------------------------------------------------------
+
+
+def fetch_path(mode, tree, worker, synchronisation):
+    """Ask for all nodes of the path at once, before they are written one after the other."""
+    return (_fetch_alone if mode is ALONE else _fetch_together)(mode, tree, worker, synchronisation)
+
+
+def _fetch_alone(mode, tree, worker, synchronisation):
+    pass
+
+
+def _fetch_together(mode, tree, worker, synchronisation):
+    # Half of these lines were last written by another core. An atomic operation waits for its line, and the next one for it.
+    if synchronisation == LOCK_FREE:
+        for position in range(worker.slot[DEPTH]):
+            fetch_for_writing(tree.words, worker.path[position] * WORDS)
+
+
+@overload(fetch_path, jit_options=OPTIONS)
+def _fetch_path(mode, tree, worker, synchronisation):
+    return _by_mode(_fetch_alone, _fetch_together)(mode)
 
 
 @part
