@@ -8,10 +8,12 @@ from distmcts.kernels.atomics import fetch_add, keep_order
 from distmcts.kernels.jit import part
 from distmcts.kernels.layout import (
     BACKED_UP,
+    BACKING_UP,
     BACKUP,
     BEGUN,
     BORN,
     DEPTH,
+    DOING,
     DONE,
     FINISHED,
     IDLE,
@@ -49,6 +51,7 @@ def backup(mode, tree, worker, visits, settings):
     slot[BACKED_UP] = visits
     keep_order()
     slot[STAGE] = BACKUP
+    slot[DOING] = BACKING_UP
     keep_order()
     for position in range(depth - 1, -1, -1):
         node = worker.path[position]

@@ -14,10 +14,12 @@ from distmcts.kernels.jit import entry, part
 from distmcts.kernels.layout import (
     BORN,
     DEPTH,
+    DOING,
     EXHAUSTED,
     HEARTBEAT,
     PAUSE,
     PAUSED,
+    PLAYING,
     SLICE_OVER,
     TICKETS,
 )
@@ -84,6 +86,7 @@ def run_simulated(game, mode, tree, worker, shared, settings, pending, slice_len
         row = pending.turn[0] % pending.depths.size
         finish(game, mode, tree, worker, settings, pending, row)
         descend(game, mode, tree, worker, shared, settings)
+        worker.slot[DOING] = PLAYING
         run_playout(game, worker.state, worker.moves, worker.results, worker.rng, settings.cutoff)
         set_rewards(worker, game.players)
         put_aside(game, worker, pending, row)

@@ -129,11 +129,18 @@ STAMP = 19  # marks moves that a node already has (expand.py)
 HEARTBEAT = 20  # grows while the worker is alive
 BORN = 21  # 1 when the last node on the path is new: created by this simulation
 SLOT_INDEX = 22  # 1 + number of this worker, as it stands in locks
+DOING = 23  # what the worker is at, for those who look on: SELECTING, PLAYING, ...; no part of the journal
 SLOT_WORDS = 32
 
 IDLE = 0
 DESCENT = 1
 BACKUP = 2
+
+NOTHING = 0
+SELECTING = 1  # and expanding, when EXPANDING_NODE is set
+PLAYING = 2
+BACKING_UP = 3
+WAITING = 4  # for a lock, or for other workers' playouts
 
 # ---- what a kernel returns ------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ A worker holds at most a node's lock and that of one of its children, always tak
 
 from distmcts.kernels.atomics import compare_and_swap, keep_order, load, store, yield_core
 from distmcts.kernels.jit import part
-from distmcts.kernels.layout import GLOBAL_LOCK, LOCK_SPINS, SLOT_INDEX
+from distmcts.kernels.layout import DOING, GLOBAL_LOCK, LOCK_SPINS, SLOT_INDEX, WAITING
 
 SPINS_BEFORE_YIELD = 64  # the holder may be waiting for this very core
 
@@ -15,6 +15,10 @@ SPINS_BEFORE_YIELD = 64  # the holder may be waiting for this very core
 def spin_lock(locks, index, worker):
     """Wait for a lock and take it."""
     mine = worker.slot[SLOT_INDEX]
+    if compare_and_swap(locks, index, 0, mine):
+        return
+    doing = worker.slot[DOING]
+    worker.slot[DOING] = WAITING
     spins = 0
     while not compare_and_swap(locks, index, 0, mine):
         while load(locks, index) != 0:
@@ -22,6 +26,7 @@ def spin_lock(locks, index, worker):
             if spins % SPINS_BEFORE_YIELD == 0:
                 yield_core()
     worker.slot[LOCK_SPINS] += spins
+    worker.slot[DOING] = doing
 
 
 @part

@@ -10,17 +10,20 @@ from distmcts.kernels.jit import entry, part
 from distmcts.kernels.layout import (
     ABANDON,
     ANSWER_WORDS,
+    DOING,
     EXHAUSTED,
     HEARTBEAT,
     MAX_PLAYERS,
     PAUSE,
     PAUSED,
+    PLAYING,
     ROUND,
     ROUND_PLAYOUTS,
     ROUNDS_CLOSED,
     SLICE_OVER,
     SLOT_INDEX,
     TICKETS,
+    WAITING,
 )
 from distmcts.kernels.playout import run_playout
 from distmcts.kernels.simulate import descend
@@ -34,10 +37,12 @@ def answer(game, worker, shared, settings, index, number):
     """Play out from the leaf and publish the result of this round."""
     line = index * ANSWER_WORDS
     if index < load(shared.control, ROUND_PLAYOUTS):
+        worker.slot[DOING] = PLAYING
         copy_state(shared.leaf_state, worker.state)
         run_playout(game, worker.state, worker.moves, worker.results, worker.rng, settings.cutoff)
         for i in range(game.players):
             shared.answers[line + 1 + i] = round_to_unit(worker.results[i])
+    worker.slot[DOING] = WAITING
     store(shared.answers, line, number)
 
 

@@ -15,6 +15,7 @@ from distmcts.kernels.layout import (
     COMPLETE,
     DEPTH,
     DESCENT,
+    DOING,
     EXHAUSTED,
     HALVES,
     HEARTBEAT,
@@ -26,8 +27,10 @@ from distmcts.kernels.layout import (
     ONE_LOCK,
     PAUSE,
     PAUSED,
+    PLAYING,
     ROOT,
     ROOT_MOVER,
+    SELECTING,
     SLICE_OVER,
     STAGE,
     TAKEN,
@@ -73,6 +76,7 @@ def descend(game, mode, tree, worker, shared, settings):
     slot[BORN] = 0
     keep_order()
     slot[STAGE] = DESCENT
+    slot[DOING] = SELECTING
     keep_order()
     node = ROOT
     word = random_word(worker.rng)
@@ -108,6 +112,7 @@ def simulate(game, mode, tree, worker, shared, settings):
         unlock_all(shared, worker)
     else:
         descend(game, mode, tree, worker, shared, settings)
+    worker.slot[DOING] = PLAYING
     run_playout(game, worker.state, worker.moves, worker.results, worker.rng, settings.cutoff)
     set_rewards(worker, game.players)
     if settings.synchronisation == ONE_LOCK:
