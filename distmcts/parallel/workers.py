@@ -69,7 +69,7 @@ class Processes:
             args=(index, theirs, self._pipes, self._jobs[index], os.getpid(), self._on_orphaned, self._pin),
             daemon=True,
         )
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _signals_later():
             # Python warns of forks while threads run. A worker touches nothing of theirs: a pipe, shared memory, compiled code.
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()
@@ -131,10 +131,21 @@ class Processes:
         self._pipes = []
 
 
+@contextlib.contextmanager
+def _signals_later():
+    """Ctrl-C and SIGTERM wait until a fork is over: Python runs hooks around it, and throws away what is raised in them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _live(index: int, pipe: Connection, owners_ends: list, jobs: dict[str, Job], owner: int, on_orphaned, pin: bool) -> None:
     """The life of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     for end in owners_ends:  # while these copies are open, the end of the owner would go unnoticed
         if end is not None:
             end.close()
