@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from distmcts.version import __version__
 
 __all__ = [
+    "__version__",
     "AuditError",
     "CompiledGame",
     "DistmctsError",

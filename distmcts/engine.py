@@ -16,6 +16,7 @@ from distmcts.parallel.drive import Crew, Drive, Outcome
 from distmcts.parallel.inline import Inline
 from distmcts.parallel.leaf import Leaf
 from distmcts.parallel.root import Root
+from distmcts.parallel.sampler import Sampler
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.serial import Serial
 from distmcts.parallel.simulated import Simulated
@@ -155,6 +156,17 @@ class Engine:
 
         The budget is that of this search: earlier ones stay in the tree. Ctrl-C leaves the trees whole, see `result`.
         """
+        self.run(simulations=simulations, seconds=seconds, on_progress=on_progress)
+        return self.result()
+
+    def run(
+        self,
+        *,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
+        """Search like `search`, and block like it, without a result: that takes longer to put together than a small search."""
         self._alive()
         self._check_not_over(self.state)
         simulations, seconds = check_budget(simulations, seconds)
@@ -171,14 +183,22 @@ class Engine:
         except KeyboardInterrupt:
             self._last = drive.outcome("interrupted")
             raise
-        return self.result()
+        return self._last
 
-    def result(self) -> Result:
-        """What is known now, after the last search."""
+    def best_move(self) -> int:
+        """The move to play, as far as is known now; `result` tells more and takes longer."""
+        return self._best(self._rows()).move
+
+    def _rows(self) -> list[MergedMove]:
         self._alive()
         rows = merged(self._arrays.trees)
         if not rows or not self._last:
             raise SearchError("nothing has been searched yet")
+        return rows
+
+    def result(self) -> Result:
+        """What is known now, after the last search."""
+        rows = self._rows()
         best = self._best(rows)
         used = sum(view.nodes_used(tree) for tree in self._arrays.trees) - self._unused_nodes()
         moves = tuple(
@@ -304,6 +324,11 @@ class Engine:
     def trees(self) -> list:
         """The trees, to look at with distmcts.tree.view."""
         return self._arrays.trees
+
+    def sampler(self) -> Sampler:
+        """Sees what workers spend their time on: `with engine.sampler() as sampler: engine.search(...)`."""
+        self._alive()
+        return Sampler(self._arrays.shared, self._arrays.workers)
 
     def worker_pids(self) -> list[int]:
         self._alive()

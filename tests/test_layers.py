@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 # Lowest first. A module may import from lower layers, and within its own package.
 LAYERS = [
-    ["distmcts.errors"],
+    ["distmcts.errors", "distmcts.files", "distmcts.version"],
     ["distmcts.kernels"],
     ["distmcts.game"],
     ["games"],
@@ -20,7 +20,8 @@ LAYERS = [
     ["distmcts.parallel"],
     ["distmcts.settings", "distmcts.result"],
     ["distmcts.engine"],
-    ["distmcts.conformance"],
+    ["distmcts.conformance", "distmcts.match"],
+    ["distmcts.experiments"],
     ["distmcts.commands"],
     ["distmcts", "distmcts.__main__"],  # the face of it all
 ]

@@ -7,7 +7,7 @@ import warnings
 
 import typer
 
-from distmcts.commands import bench, doctor, games, search
+from distmcts.commands import bench, compare, doctor, games, report, search
 from distmcts.errors import DistmctsError
 
 ClickException = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")  # typer may bring its own click
@@ -22,6 +22,8 @@ app = typer.Typer(
 )
 app.command("search")(search.run)
 app.add_typer(games.app, name="games")
+app.command("compare")(compare.run)
+app.command("report")(report.run)
 app.command("bench")(bench.run)
 app.command("doctor")(doctor.run)
 

@@ -1,7 +1,6 @@
 """Trees on disk: saved whole or not at all, read without executing anything."""
 
 import json
-import os
 import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distmcts.errors import InputError
+from distmcts.files import whole_file
 from distmcts.kernels.layout import ALLOCATED, CAPACITY, CHUNK_END, CHUNK_NEXT, WORDS
 from distmcts.tree.plan import Arrays
 from distmcts.tree.view import nodes_used
@@ -48,17 +48,11 @@ def save_snapshot(path: Path, description: dict[str, Any], arrays: Arrays) -> No
         content[f"extra_{i}"] = tree.extra[:used]
     content["streams"] = np.stack([worker.rng for worker in arrays.workers])
     content["chunks"] = np.stack([worker.slot[[CHUNK_NEXT, CHUNK_END]] for worker in arrays.workers])
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with open(draft, "wb") as file:
+        with whole_file(path) as file:
             np.savez(file, **content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
     except OSError as error:
         raise InputError(f"cannot save to {str(path)!r}: {error.strerror}") from None
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def read_snapshot(path: Path) -> Snapshot:

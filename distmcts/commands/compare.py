@@ -1,0 +1,92 @@
+"""`distmcts compare`: measure parallel schemes against each other, and write a report."""
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from distmcts.commands.options import apply_overrides, read_config
+from distmcts.commands.report import write_outputs
+from distmcts.errors import InputError
+
+
+def run(
+    game: Annotated[str, typer.Argument(help="Name of a game.")] = "",
+    overrides: Annotated[
+        list[str] | None, typer.Argument(help="key=value on top, e.g. workers=[1,2,4] matches.pairs=100.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file; see configs/compare_quick.yaml.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/GAME-TIME.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+) -> None:
+    """Compare serial, leaf, root and tree parallelization of a game: speed, strength, overhead; a report to look at."""
+    if resume is not None:
+        if game or overrides or config or out:
+            raise InputError("--resume takes everything from the run: give the folder and nothing else")
+        folder = resume
+    else:
+        folder = _begin(game, overrides or [], config, out)
+    _measure(folder)
+    print(f"report: {folder / 'report.html'}")
+
+
+def _begin(game: str, overrides: list[str], config: Path | None, out: Path | None) -> Path:
+    if "=" in game:  # the game may come from the configuration, then this is the first override
+        overrides, game = [game, *overrides], ""
+    options = apply_overrides(read_config(config), overrides)
+    if game:
+        options["game"] = game
+    if not options.get("game"):
+        raise InputError("which game? e.g. `distmcts compare connect_four`, or --config configs/compare_quick.yaml")
+
+    from distmcts.experiments.config import make_config
+    from distmcts.experiments.run_folder import new_run
+    from distmcts.registry import load_game
+
+    settings = make_config(options, str(config) if config else "distmcts compare")
+    load_game(settings.game, **settings.game_parameters)
+    return new_run(settings, [*([game] if game else []), *overrides], out)
+
+
+def _measure(folder: Path) -> None:
+    from distmcts.experiments.compare import run_comparison
+    from distmcts.experiments.run_folder import open_run
+
+    settings, _ = open_run(folder)
+    finished = False
+    try:
+        with _progress() as on_progress:
+            run_comparison(folder, settings, on_progress)
+        finished = True
+    finally:
+        if not finished:
+            print(f"distmcts: stopped; go on with: distmcts compare --resume {folder}", file=sys.stderr)
+        write_outputs(folder)
+
+
+@contextmanager
+def _progress():
+    """A callable that shows how far a comparison is, with the time left; only on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (BarColumn(), TextColumn("{task.completed} of {task.total}"), TextColumn("{task.fields[left]}"))
+    with Progress(*columns, TextColumn("[dim]{task.description}"), console=Console(stderr=True), transient=True) as display:
+        task = display.add_task("finding positions", total=None, left="")
+
+        def show(standing) -> None:
+            left = "" if standing.left_s is None else f"{_clock(standing.left_s)} left"
+            display.update(task, description=standing.unit, completed=standing.done, total=standing.most, left=left)
+
+        yield show
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

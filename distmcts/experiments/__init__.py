@@ -1,0 +1,1 @@
+"""Experiments: what is compared, how it is measured, and where the answers are known."""

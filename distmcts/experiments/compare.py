@@ -1,0 +1,67 @@
+"""A comparison from start to end: unit after unit, each recorded before the next. Can be stopped and resumed."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from distmcts.experiments.config import CompareConfig
+from distmcts.experiments.measure import Measurements
+from distmcts.experiments.plan import Plan
+from distmcts.experiments.records import Record, Records
+from distmcts.experiments.run_folder import RECORDS
+
+BEGUN = "begun"  # the first record of a run: how many units it has, if no match ends early
+FINISHED = "finished"  # the last one
+
+
+class Standing(NamedTuple):
+    """How far a comparison is."""
+
+    done: int
+    most: int  # units there can be; matches that are decided early make it fewer
+    left_s: float | None  # None: not known yet
+    unit: str  # what is measured now
+
+
+def run_comparison(folder: Path, config: CompareConfig, on_progress: Callable[[Standing], None] | None = None) -> None:
+    """Measure what is missing in a run. Blocks for as long as that takes; raises what a unit raises."""
+    with Records(folder / RECORDS) as records:
+        if any(record["kind"] == FINISHED for record in records.all):
+            return
+        measurements = Measurements(config)
+        plan = Plan(config, len(measurements.solved), len(measurements.positions))
+        planned = plan.counts()
+        clock = Clock(records.all, planned)
+        if not records.all:
+            records.append({"unit": BEGUN, "kind": BEGUN, "planned": planned.total()})
+        for unit in plan.units(records.all):
+            if on_progress:
+                on_progress(Standing(len(records.all) - 1, planned.total(), clock.left_s(), unit.name))
+            record = measurements.measure(unit, records.all)
+            records.append(record)
+            clock.add(record)
+        records.append({"unit": FINISHED, "kind": FINISHED})
+
+
+class Clock:
+    """Guesses how long the rest takes, from what units of the same kind have taken."""
+
+    def __init__(self, records: list[Record], planned: Counter[str]):
+        self._planned = planned
+        self._count: Counter[str] = Counter()
+        self._took_s: Counter[str] = Counter()
+        for record in records:
+            if record["kind"] in planned:
+                self.add(record)
+
+    def add(self, record: Record) -> None:
+        self._count[record["kind"]] += 1
+        self._took_s[record["kind"]] += record["took_s"]
+
+    def left_s(self) -> float | None:
+        """None as long as there is a kind of which nothing is known."""
+        left = {kind: most - self._count[kind] for kind, most in self._planned.items()}
+        if any(count > 0 and not self._count[kind] for kind, count in left.items()):
+            return None
+        return sum(count * self._took_s[kind] / self._count[kind] for kind, count in left.items() if count > 0)

@@ -1,0 +1,139 @@
+"""Carrying out one unit: a search, or a pair of games, and the record of it."""
+
+import time
+from functools import cached_property
+from typing import Any
+
+from distmcts.engine import Engine
+from distmcts.experiments.config import CompareConfig
+from distmcts.experiments.oracle import regret
+from distmcts.experiments.plan import tuned_c
+from distmcts.experiments.positions import midgame, openings, solved_positions
+from distmcts.experiments.records import Record
+from distmcts.experiments.sides import Budget, Side, opponent, player, sides
+from distmcts.experiments.units import Answer, Pair, Reference, Speed, Tune, Unit, seed_of
+from distmcts.experiments.variants import SERIAL, Cell
+from distmcts.game import State
+from distmcts.match.play import play_pair
+from distmcts.registry import load_game
+from distmcts.tree.overlap import duplicated_share
+
+NODE_LIMIT = 5_000  # positions the oracle looks at for one solved position: some tenths of a second
+
+
+class Measurements:
+    """Carries out units of one configuration. Positions are found once, from the run's seed."""
+
+    def __init__(self, config: CompareConfig):
+        self.config = config
+        self.game = load_game(config.game, **config.game_parameters)
+        self._sides: dict[str, Side] | None = None
+
+    # ---- where it is measured ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def positions(self) -> list[State]:
+        """Positions of random games, for agreement with a long search."""
+        count = self.config.quality.positions
+        return midgame(self.game, count, seed_of(self.config.seed, "positions")) if count else []
+
+    @cached_property
+    def solved(self) -> list[tuple[State, dict[int, float]]]:
+        """Positions near the end, with the exact value of every move."""
+        wanted = max(self.config.quality.solved, self.config.tuning.solved if self.config.tuning.c else 0)
+        return solved_positions(self.game, wanted, seed_of(self.config.seed, "solved"), NODE_LIMIT) if wanted else []
+
+    @cached_property
+    def openings(self) -> list[State]:
+        """Of matches: one for each pair; when the game has too few, they come round again."""
+        config = self.config
+        count = max(config.matches.pairs, config.simulated_workers.pairs, config.simulated_machines.pairs)
+        return openings(self.game, count, config.matches.opening_plies, seed_of(config.seed, "openings")) or [
+            self.game.initial_state()
+        ]
+
+    @cached_property
+    def speed_positions(self) -> list[State]:
+        """The start, then positions of random games."""
+        return [self.game.initial_state(), *midgame(self.game, self.config.speed.positions, seed_of(self.config.seed, "speed"))]
+
+    # ---- units ------------------------------------------------------------------------------------------------------------
+
+    def measure(self, unit: Unit, records: list[Record]) -> Record:
+        """Blocks while the unit is carried out. `records`: what is known so far."""
+        start = time.perf_counter()
+        match unit:
+            case Tune():
+                found = self._tune(unit)
+            case Reference():
+                found = self._reference(unit)
+            case Speed():
+                found = self._speed(unit, tuned_c(self.config, records))
+            case Answer():
+                found = self._answer(unit, tuned_c(self.config, records))
+            case Pair():
+                found = self._pair(unit, records)
+        return {"unit": unit.name, **found, "took_s": round(time.perf_counter() - start, 4)}
+
+    def _choose(self, cell: Cell, state: State, budget: Budget, c: float, seed: int) -> int:
+        with Engine(self.game, state, memory=budget.memory, c=c, seed=seed, **cell.settings()) as engine:
+            engine.run(simulations=budget.simulations, seconds=budget.seconds)
+            return engine.best_move()
+
+    def _tune(self, unit: Tune) -> Record:
+        state, values = self.solved[unit.position]
+        budget = Budget(simulations=self.config.tuning.simulations)
+        move = self._choose(unit.cell, state, budget, unit.c, seed_of(self.config.seed, unit.name))
+        lost = regret(values, move)
+        return {"kind": "tune", "scheme": unit.cell.variant.name, "c": unit.c, "move": move, "regret": lost}
+
+    def _reference(self, unit: Reference) -> Record:
+        state = self.positions[unit.position]
+        budget = Budget(simulations=self.config.quality.reference_simulations)
+        move = self._choose(SERIAL, state, budget, self.config.c, seed_of(self.config.seed, unit.name))
+        return {"kind": "reference", "position": self.game.format(state), "move": move}
+
+    def _speed(self, unit: Speed, c: dict[str, float]) -> Record:
+        simulations = self.config.speed.simulations
+        settings = {**unit.cell.settings(), "c": c[unit.cell.variant.name], "seed": seed_of(self.config.seed, unit.name)}
+        memory = Budget(simulations=simulations).memory
+        with Engine(self.game, self.speed_positions[unit.position], memory=memory, **settings) as engine:
+            engine.search(simulations=max(1, simulations // 100))  # workers are up and caches warm
+            with engine.sampler() as sampler:
+                result = engine.search(simulations=simulations)
+            return {
+                "kind": "speed",
+                "cell": unit.cell.name,
+                "position": unit.position,
+                "repeat": unit.repeat,
+                "rate": result.simulations_per_second,
+                "bytes_per_simulation": result.bytes_per_simulation,
+                "duplicated": duplicated_share(engine.trees),
+                "stages": sampler.shares(),
+            }
+
+    def _answer(self, unit: Answer, c: dict[str, float]) -> Record:
+        budgets = self.config.budgets
+        budget = Budget(seconds=budgets.seconds) if unit.at == "time" else Budget(simulations=budgets.simulations)
+        solved = unit.kind == "solved"
+        state, values = self.solved[unit.position] if solved else (self.positions[unit.position], None)
+        move = self._choose(unit.cell, state, budget, c[unit.cell.variant.name], seed_of(self.config.seed, unit.name))
+        found: dict[str, Any] = {"kind": "answer", "cell": unit.cell.name, "at": unit.at, "position": unit.position, "move": move}
+        return {**found, "regret": regret(values, move)} if solved else found
+
+    def _pair(self, unit: Pair, records: list[Record]) -> Record:
+        if self._sides is None:
+            self._sides = {side.match: side for side in sides(self.config, tuned_c(self.config, records))}
+        side = self._sides[unit.match]
+        opening = self.openings[unit.number % len(self.openings)]
+        seed = seed_of(self.config.seed, unit.name)
+        with player(self.game, side, seed) as first, opponent(self.game, side, seed + 1) as second:
+            games = play_pair(self.game, opening, first, second)
+        return {
+            "kind": "pair",
+            "match": unit.match,
+            "number": unit.number,
+            "opening": self.game.format(opening),
+            "scores": [played.score for played in games],
+            "moves": [played.moves for played in games],
+        }

@@ -1,0 +1,123 @@
+"""Which unit comes next. Everything here follows from the configuration and the records, so a resumed run goes on as if it had
+never stopped.
+
+What others build on comes first: tuning, and the reference searches. Then rounds: in each, every cell has its turn once at
+everything, in random order, so that a busy moment of the machine favours none. A match leaves the rounds when its sequential
+test is sure.
+"""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from distmcts.experiments.config import CompareConfig
+from distmcts.experiments.records import Record
+from distmcts.experiments.sides import Side, sides
+from distmcts.experiments.units import Answer, Pair, Reference, Speed, Tune, Unit
+from distmcts.experiments.variants import SERIAL, Cell
+from distmcts.match.pairs import PairCounts
+from distmcts.match.sprt import Sprt
+
+
+def tuning_cells(config: CompareConfig) -> list[Cell]:
+    """Each scheme once, with the most workers it is measured with."""
+    most = max(config.workers)
+    schemes = {cell.variant.name: cell for cell in config.cells() if cell == SERIAL or cell.workers == most}
+    return list(schemes.values())
+
+
+def tuned_c(config: CompareConfig, records: list[Record]) -> dict[str, float]:
+    """The c of every scheme: the tried value with the least regret; the configured one where none was tried."""
+    regrets: dict[tuple[str, float], list[float]] = defaultdict(list)
+    for record in records:
+        if record["kind"] == "tune":
+            regrets[record["scheme"], record["c"]].append(record["regret"])
+    chosen = {}
+    for cell in tuning_cells(config):
+        name = cell.variant.name
+        tried = {c: sum(values) / len(values) for (scheme, c), values in regrets.items() if scheme == name}
+        chosen[name] = min(tried, key=lambda c: (tried[c], abs(c - config.c))) if tried else config.c
+    return chosen
+
+
+def pair_counts(records: list[Record], match: str, below: int | None = None) -> PairCounts:
+    """The pairs of a match, all or those with a number below a limit."""
+    scores = [tuple(record["scores"]) for record in records if record["kind"] == "pair" and record["match"] == match]
+    return PairCounts.from_games(scores if below is None else scores[:below])
+
+
+def most_pairs(config: CompareConfig, side: Side) -> int:
+    return config.matches.pairs if side.group in ("cells", "curve") else getattr(config, side.group).pairs
+
+
+def is_decided(config: CompareConfig, side: Side, counts: PairCounts) -> bool:
+    """Whether the sequential test needs no more pairs. Calibration and simulation have a fixed number: they draw curves."""
+    if side.group != "cells" or counts.pairs < config.matches.least_pairs:
+        return False
+    return sequential_test(config).decide(counts) is not None
+
+
+def sequential_test(config: CompareConfig) -> Sprt:
+    return Sprt(config.matches.elo0, config.matches.elo1)
+
+
+class Plan:
+    """The order of units. `solved` and `positions`: how many of them were found for this game."""
+
+    def __init__(self, config: CompareConfig, solved: int, positions: int):
+        self.config = config
+        self.solved = solved
+        self.positions = positions
+
+    def units(self, records: list[Record]) -> Iterator[Unit]:
+        """All units that are not in the records, which grow meanwhile."""
+        for unit in self._first():
+            if unit.name not in {record["unit"] for record in records}:
+                yield unit
+        all_sides = sides(self.config, tuned_c(self.config, records))
+        for number in range(self._rounds(all_sides)):
+            done = {record["unit"] for record in records}
+            active = [side for side in all_sides if self._plays(side, number, records)]
+            for unit in self._round(number, active):
+                if unit.name not in done:
+                    yield unit
+
+    def counts(self) -> Counter[str]:
+        """How many units of each kind there are, if no match ends early."""
+        all_sides = sides(self.config, tuned_c(self.config, []))
+        units = self._first()
+        for number in range(self._rounds(all_sides)):
+            units.extend(self._round(number, [side for side in all_sides if number < most_pairs(self.config, side)]))
+        return Counter(unit.name.partition("/")[0] for unit in units)
+
+    def _first(self) -> list[Unit]:
+        config = self.config
+        tries = range(min(config.tuning.solved, self.solved))
+        units: list[Unit] = [Tune(cell, c, i) for cell in tuning_cells(config) for c in config.tuning.c for i in tries]
+        units.extend(Reference(i) for i in range(self.positions))
+        random.Random(f"{config.seed}/first").shuffle(units)
+        return units
+
+    def _rounds(self, all_sides: list[Side]) -> int:
+        pairs = [most_pairs(self.config, side) for side in all_sides]
+        return max([self.config.speed.repeats if self.config.speed.positions else 0, self.positions, self.solved, *pairs])
+
+    def _plays(self, side: Side, number: int, records: list[Record]) -> bool:
+        if number >= most_pairs(self.config, side):
+            return False
+        return not is_decided(self.config, side, pair_counts(records, side.match, below=number))
+
+    def _round(self, number: int, active: list[Side]) -> list[Unit]:
+        config = self.config
+        units: list[Unit] = []
+        for cell in config.cells():
+            if number < config.speed.repeats:
+                units.extend(Speed(cell, position, number) for position in range(config.speed.positions))
+            for at in config.quality.at:
+                if number < self.positions:
+                    units.append(Answer(cell, "position", at, number))
+                if number < min(self.solved, config.quality.solved):
+                    units.append(Answer(cell, "solved", at, number))
+        units.extend(Pair(side.match, number) for side in active)
+        random.Random(f"{config.seed}/{number}").shuffle(units)
+        return units

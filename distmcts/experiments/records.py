@@ -1,0 +1,110 @@
+"""The records of a run: one line of JSON for each finished unit, appended and on the disk before the next unit begins.
+
+The file is the only truth of a run; everything else is computed from it. The last key of a line is a checksum of the others. A
+last line without its end was being written when the power went: it is cut off, and its unit is done again. Any other damage is
+an error that names the line: what is in the file may be hours of work, and nothing in it is thrown away in silence.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+from distmcts.errors import InputError, SearchError
+
+Record = dict[str, Any]
+
+
+class Records:
+    """Owns the open file. One process at a time: a second one is refused."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._file = -1
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.all: list[Record] = self._replay()
+        except BlockingIOError:
+            self.close()
+            raise InputError(f"{path}: another process is at work on this run") from None
+        except OSError as error:
+            self.close()
+            raise InputError(f"{path}: {error.strerror}") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _replay(self) -> list[Record]:
+        content = self.path.read_bytes()
+        self._length = content.rfind(b"\n") + 1
+        records = parse_records(content[: self._length], self.path)
+        os.ftruncate(self._file, self._length)
+        return records
+
+    def append(self, record: Record) -> None:
+        """Blocks until the record is on the disk."""
+        line = _line(record)
+        try:
+            if os.write(self._file, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, self._length)
+            raise SearchError(f"{self.path}: {error.strerror}; every unit before this one is safe") from None
+        self._length += len(line)
+        self.all.append(record)
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> "Records":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_records(path: Path) -> list[Record]:
+    """All records of a run that may still be going on."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    return parse_records(content[: content.rfind(b"\n") + 1], path)
+
+
+def parse_records(content: bytes, path: Path) -> list[Record]:
+    records = []
+    for number, line in enumerate(content.splitlines(), start=1):
+        record = _checked(line)
+        if record is None:
+            raise InputError(f"{path}, line {number}: this record is damaged; remove the line to have its unit measured again")
+        records.append(record)
+    return records
+
+
+def _checked(line: bytes) -> Record | None:
+    try:
+        record = json.loads(line)
+        checksum = record.pop("checksum")
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return None
+    return record if checksum == _checksum(record) else None
+
+
+def _line(record: Record) -> bytes:
+    return (_text({**record, "checksum": _checksum(record)}) + "\n").encode()
+
+
+def _text(record: Record) -> str:
+    return json.dumps(record, separators=(",", ":"), allow_nan=False)
+
+
+def _checksum(record: Record) -> str:
+    return f"{zlib.crc32(_text(record).encode()):08x}"

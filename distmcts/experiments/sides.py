@@ -1,0 +1,136 @@
+"""The sides of a match: what plays, with what budget. All matches are against serial search with the budget of one move."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from distmcts.engine import Engine
+from distmcts.experiments.config import CompareConfig
+from distmcts.experiments.machines import Machines
+from distmcts.experiments.variants import SERIAL, Cell
+from distmcts.game import CompiledGame
+from distmcts.match.play import Choose
+
+BYTES_PER_SIMULATION = 160  # more than any game here takes
+LEAST_MEMORY = 8 << 20
+MEMORY_AT_TIME = 512 << 20  # pages that are not used cost nothing
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Of one move."""
+
+    simulations: int | None = None
+    seconds: float | None = None
+
+    @property
+    def memory(self) -> int:
+        return MEMORY_AT_TIME if self.simulations is None else max(LEAST_MEMORY, self.simulations * BYTES_PER_SIMULATION)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a match, and the group of the report it belongs to."""
+
+    group: str  # "cells", "curve", "simulated_workers" or "simulated_machines"
+    name: str
+    budget: Budget
+    settings: tuple[tuple[str, Any], ...]
+    at: str = "simulations"
+    cell: Cell | None = None
+    factor: float = 1.0
+    machines: int = 0  # 0: one engine
+    opponent_c: float = 2**0.5
+    opponent: Budget = Budget()
+
+    @property
+    def match(self) -> str:
+        return f"{self.group}/{self.at}/{self.name}"
+
+
+def sides(config: CompareConfig, tuned: dict[str, float]) -> list[Side]:
+    """Every side that plays a match, in the order of the report. `tuned`: c by name of scheme."""
+    found: list[Side] = []
+    base = {"time": Budget(seconds=config.budgets.seconds), "simulations": Budget(simulations=config.budgets.simulations)}
+    serial_c = tuned[SERIAL.variant.name]
+    if config.matches.pairs:
+        for at in config.matches.at:
+            for factor in config.matches.factors:
+                found.append(_serial_with(factor, at, base[at], serial_c))
+            for cell in config.cells():
+                if cell != SERIAL:
+                    settings = {**cell.settings(), "c": tuned[cell.variant.name]}
+                    found.append(
+                        Side("cells", cell.name, base[at], tuple(settings.items()), at, cell, 1.0, 0, serial_c, base[at])
+                    )
+    found.extend(_simulated_workers(config))
+    found.extend(_simulated_machines(config))
+    return found
+
+
+def _serial_with(factor: float, at: str, base: Budget, c: float) -> Side:
+    budget = (
+        Budget(seconds=base.seconds * factor) if at == "time" else Budget(simulations=max(1, round(base.simulations * factor)))
+    )
+    settings = (("parallel", "serial"), ("workers", 1), ("c", c))
+    return Side("curve", f"serial with {factor:g} times the budget", budget, settings, at, None, factor, 0, c, base)
+
+
+def _simulated_workers(config: CompareConfig) -> Iterator[Side]:
+    section = config.simulated_workers
+    budget = Budget(simulations=section.simulations)
+    for reading in section.readings if section.pairs else ():
+        for workers in section.workers:
+            settings = {"parallel": "simulated", "workers": workers, "in_flight": reading, "c": section.c}
+            name = f"{workers} simulated workers, {reading}"
+            yield Side("simulated_workers", name, budget, tuple(settings.items()), opponent_c=section.c, opponent=budget)
+
+
+def _simulated_machines(config: CompareConfig) -> Iterator[Side]:
+    section = config.simulated_machines
+    budget = Budget(simulations=section.simulations)
+    for rule in section.rules if section.pairs else ():
+        for machines in section.machines:
+            every = max(1, section.simulations // machines // section.merges)
+            settings = {"rule": rule, "workers": section.workers, "merge_every": every, "c": section.c}
+            name = f"{machines} simulated machines, {rule}"
+            yield Side(
+                "simulated_machines",
+                name,
+                budget,
+                tuple(settings.items()),
+                machines=machines,
+                opponent_c=section.c,
+                opponent=budget,
+            )
+
+
+@contextmanager
+def player(game: CompiledGame, side: Side, seed: int) -> Iterator[Choose]:
+    """What chooses the moves of a side. Owns its engines."""
+    settings = dict(side.settings)
+    if side.machines:
+        with Machines(game, machines=side.machines, seed=seed, **settings) as machines:
+            yield lambda state: machines.choose(state, side.budget.simulations)
+    else:
+        with engine_player(game, side.budget, seed, settings) as choose:
+            yield choose
+
+
+@contextmanager
+def opponent(game: CompiledGame, side: Side, seed: int) -> Iterator[Choose]:
+    with engine_player(game, side.opponent, seed, {"parallel": "serial", "workers": 1, "c": side.opponent_c}) as choose:
+        yield choose
+
+
+@contextmanager
+def engine_player(game: CompiledGame, budget: Budget, seed: int, settings: dict[str, Any]) -> Iterator[Choose]:
+    with Engine(game, memory=budget.memory, seed=seed, **settings) as engine:
+
+        def choose(state) -> int:
+            engine.set_position(state)
+            engine.run(simulations=budget.simulations, seconds=budget.seconds)
+            return engine.best_move()
+
+        yield choose

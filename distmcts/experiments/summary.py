@@ -1,0 +1,218 @@
+"""What the records of a run say: rates, quality, matches, strength, each with its interval. Pure: records in, numbers out."""
+
+import statistics
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from distmcts.experiments.config import CompareConfig
+from distmcts.experiments.intervals import mean_interval, ratio_interval, share_interval
+from distmcts.experiments.plan import pair_counts, sequential_test, tuned_c, tuning_cells
+from distmcts.experiments.records import Record
+from distmcts.experiments.sides import Side, sides
+from distmcts.experiments.units import seed_of
+from distmcts.experiments.variants import SERIAL, Cell
+from distmcts.match.elo import EloEstimate
+from distmcts.match.pairs import PairCounts
+from distmcts.match.strength import strength_speedup
+
+Row = dict[str, Any]
+DECISIONS = {"H1": "stronger", "H0": "not stronger", None: "undecided"}
+
+
+def summarise(config: CompareConfig, manifest: Row, records: list[Record]) -> Row:
+    """Everything the report shows, as plain JSON."""
+    all_sides = sides(config, tuned_c(config, records))
+    return {
+        "title": f"Parallel search of {config.game}: {', '.join(config.schemes)}",
+        "game": f"{config.game}({', '.join(f'{key}={value}' for key, value in config.game_parameters.items())})",
+        "manifest": manifest,
+        "finished": any(record["kind"] == "finished" for record in records),
+        "units_done": sum("took_s" in record for record in records),
+        "units_planned": next((record["planned"] for record in records if record["kind"] == "begun"), 0),
+        "budgets": config.budgets.model_dump(),
+        "tuning": _tuning(config, records),
+        "speed": _speed(config, records),
+        "quality": _quality(config, records),
+        "matches": [row for side in all_sides if side.group == "cells" for row in _match(config, side, records)],
+        "curve": [row for side in all_sides if side.group == "curve" for row in _curve(side, records)],
+        "strength": _strength(config, all_sides, records),
+        "simulated_workers": [row for side in all_sides for row in _simulated_workers(side, records)],
+        "simulated_machines": [row for side in all_sides for row in _simulated_machines(side, records)],
+        "notes": _notes(config, manifest),
+    }
+
+
+def _of_cell(cell: Cell) -> Row:
+    return {"cell": cell.name, "scheme": cell.variant.name, "backend": cell.variant.backend, "workers": cell.workers}
+
+
+def _notes(config: CompareConfig, manifest: Row) -> list[str]:
+    notes = []
+    cores = manifest.get("cores") or 1
+    if max(config.workers) > cores:
+        notes.append(f"There were {cores} cores for up to {max(config.workers)} workers: those beyond had to share.")
+    if (manifest.get("load_at_start") or 0) > 0.5 * cores:
+        notes.append("The machine was busy when the run began; ratios are measured in turns, but intervals are wider for it.")
+    if config.matches.pairs:
+        notes.append(
+            "A match ends when its sequential test is sure; the Elo of a match that ended early is a little too extreme."
+        )
+    return notes
+
+
+def _tuning(config: CompareConfig, records: list[Record]) -> Row:
+    regrets: dict[tuple[str, float], list[float]] = defaultdict(list)
+    for record in records:
+        if record["kind"] == "tune":
+            regrets[record["scheme"], record["c"]].append(record["regret"])
+    chosen = tuned_c(config, records)
+    rows = []
+    for cell in tuning_cells(config):
+        name = cell.variant.name
+        candidates = [
+            {"c": c, "regret": statistics.fmean(found), "agreement": sum(lost == 0 for lost in found) / len(found)}
+            for (scheme, c), found in sorted(regrets.items())
+            if scheme == name
+        ]
+        rows.append({"scheme": name, "c": chosen[name], "candidates": candidates})
+    return {"tuned": bool(regrets), "rows": rows}
+
+
+def _speed(config: CompareConfig, records: list[Record]) -> list[Row]:
+    found: dict[str, dict[tuple[int, int], Record]] = defaultdict(dict)
+    for record in records:
+        if record["kind"] == "speed":
+            found[record["cell"]][record["position"], record["repeat"]] = record
+    rows = []
+    for cell in config.cells():
+        mine, serial = found[cell.name], found[SERIAL.name]
+        ratios = [mine[key]["rate"] / serial[key]["rate"] for key in mine if key in serial]
+        if not ratios:
+            continue
+        speedup = ratio_interval(ratios)
+        stages = [record["stages"] for record in mine.values() if record["stages"]]
+        mean = {name: statistics.fmean(stage[name] for stage in stages) for name in stages[0]} if stages else {}
+        rows.append(
+            {
+                **_of_cell(cell),
+                "rate": statistics.median(record["rate"] for record in mine.values()),
+                "speedup": speedup.middle,
+                "speedup_low": speedup.low,
+                "speedup_high": speedup.high,
+                "bytes_per_simulation": statistics.fmean(record["bytes_per_simulation"] for record in mine.values()),
+                "duplicated": statistics.fmean(record["duplicated"] for record in mine.values()),
+                "lock_wait": mean.get("waiting"),
+                "stages": mean,
+                "repeats": len(mine),
+            }
+        )
+    return rows
+
+
+def _quality(config: CompareConfig, records: list[Record]) -> list[Row]:
+    truth = {record["unit"].rpartition("/")[2]: record["move"] for record in records if record["kind"] == "reference"}
+    agreed: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    regrets: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for record in records:
+        if record["kind"] == "answer":
+            key = (record["cell"], record["at"])
+            if "regret" in record:
+                regrets[key].append(record["regret"])
+            elif str(record["position"]) in truth:
+                agreed[key].append(record["move"] == truth[str(record["position"])])
+    rows = []
+    for cell in config.cells():
+        for at in config.quality.at:
+            hits, lost = agreed[cell.name, at], regrets[cell.name, at]
+            if not hits and not lost:
+                continue
+            share = share_interval(sum(hits), len(hits)) if hits else (None, None, None)
+            mean = mean_interval(lost) if lost else (None, None, None)
+            if lost:
+                mean = mean._replace(low=max(0.0, mean.low))  # nobody gains by a mistake
+            rows.append(
+                {
+                    **_of_cell(cell),
+                    "budget": at,
+                    "amount": config.budgets.seconds if at == "time" else config.budgets.simulations,
+                    **dict(zip(("agreement", "agreement_low", "agreement_high"), share, strict=True)),
+                    **dict(zip(("regret", "regret_low", "regret_high"), mean, strict=True)),
+                    "positions": len(hits),
+                    "solved_positions": len(lost),
+                }
+            )
+    return rows
+
+
+def _elo(counts: PairCounts) -> Row:
+    estimate = EloEstimate.from_pairs(counts)
+    return {"elo": estimate.elo, "elo_low": estimate.low, "elo_high": estimate.high, "score": counts.score, "pairs": counts.pairs}
+
+
+def _match(config: CompareConfig, side: Side, records: list[Record]) -> list[Row]:
+    counts = pair_counts(records, side.match)
+    if not counts.pairs:
+        return []
+    games = {"wins": counts.wins, "draws": counts.draws, "losses": counts.losses}
+    return [
+        {
+            **_of_cell(side.cell),
+            "budget": side.at,
+            "opponent": "serial",
+            **games,
+            **_elo(counts),
+            "los": EloEstimate.from_pairs(counts).likelihood_of_superiority,
+            "decision": DECISIONS[sequential_test(config).decide(counts)],
+        }
+    ]
+
+
+def _curve(side: Side, records: list[Record]) -> list[Row]:
+    counts = pair_counts(records, side.match)
+    return [{"factor": side.factor, "budget": side.at, **_elo(counts)}] if counts.pairs else []
+
+
+def _strength(config: CompareConfig, all_sides: list[Side], records: list[Record]) -> list[Row]:
+    rows = []
+    for at in config.matches.at:
+        curve = {side.factor: pair_counts(records, side.match) for side in all_sides if side.group == "curve" and side.at == at}
+        curve = {factor: counts for factor, counts in curve.items() if counts.pairs}
+        if not curve:
+            continue
+        for side in all_sides:
+            counts = pair_counts(records, side.match)
+            if side.group != "cells" or side.at != at or not counts.pairs:
+                continue
+            found = strength_speedup(curve, counts, np.random.default_rng(seed_of(config.seed, side.match)))
+            rows.append(
+                {
+                    **_of_cell(side.cell),
+                    "budget": at,
+                    "speedup": found.speedup,
+                    "low": found.low,
+                    "high": found.high,
+                    "beyond": found.is_beyond,
+                    "overhead": 1 / found.speedup - 1 if at == "simulations" else None,
+                }
+            )
+    return rows
+
+
+def _simulated_workers(side: Side, records: list[Record]) -> list[Row]:
+    counts = pair_counts(records, side.match)
+    if side.group != "simulated_workers" or not counts.pairs:
+        return []
+    settings = dict(side.settings)
+    about = {"reading": settings["in_flight"], "workers": settings["workers"], "simulations": side.budget.simulations}
+    return [{**about, **_elo(counts)}]
+
+
+def _simulated_machines(side: Side, records: list[Record]) -> list[Row]:
+    counts = pair_counts(records, side.match)
+    if side.group != "simulated_machines" or not counts.pairs:
+        return []
+    settings = dict(side.settings)
+    about = {"rule": settings["rule"], "machines": side.machines, "workers": settings["workers"]}
+    return [{**about, "simulations": side.budget.simulations, **_elo(counts)}]

@@ -1,0 +1,27 @@
+"""Writing files so that a reader, or a crash, never finds half of one."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to. At the end it takes the place of `path`, on the disk; if anything goes wrong, `path` is as before."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with draft.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text; bytes in it that were no text (a command line may hold such) become character references."""
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8", "xmlcharrefreplace"))

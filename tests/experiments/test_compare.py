@@ -1,0 +1,220 @@
+"""A whole comparison: planned, measured, interrupted again and again, resumed, summed up."""
+
+import csv
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from distmcts.errors import InputError
+from distmcts.experiments.compare import run_comparison
+from distmcts.experiments.config import make_config
+from distmcts.experiments.plan import Plan
+from distmcts.experiments.records import read_records
+from distmcts.experiments.results import results_csv
+from distmcts.experiments.run_folder import new_run, open_run
+from distmcts.experiments.summary import summarise
+
+ROOT = Path(__file__).parents[2]
+
+# Nothing in it depends on the clock, so every run of it must give the same records.
+DETERMINISTIC = {
+    "game": "tic_tac_toe",
+    "schemes": ["serial", "root"],
+    "workers": [1, 2],
+    "budgets": {"simulations": 60},
+    "speed": {"repeats": 0},
+    "tuning": {"c": [0.5, 1.5], "solved": 3, "simulations": 40},
+    "quality": {"positions": 4, "reference_simulations": 2000, "solved": 4, "at": ["simulations"]},
+    "matches": {"pairs": 6, "least_pairs": 2, "opening_plies": 2, "elo1": 400, "at": ["simulations"]},
+    "simulated_workers": {"pairs": 3, "simulations": 100, "workers": [1, 16], "readings": ["virtual_loss", "none"]},
+    "simulated_machines": {"pairs": 2, "simulations": 120, "machines": [1, 3], "rules": ["sum", "vote", "share"]},
+}
+
+
+def without_times(records: list[dict]) -> list[dict]:
+    return [{key: value for key, value in record.items() if key != "took_s"} for record in records]
+
+
+@pytest.fixture(scope="module")
+def whole_run(tmp_path_factory) -> Path:
+    config = make_config(DETERMINISTIC, "test")
+    folder = new_run(config, [], tmp_path_factory.mktemp("runs") / "whole")
+    run_comparison(folder, config)
+    return folder
+
+
+def summary_of(folder: Path) -> dict:
+    config, manifest = open_run(folder)
+    return summarise(config, manifest, read_records(folder / "records.jsonl"))
+
+
+def test_a_run_measures_everything_once(whole_run):
+    records = read_records(whole_run / "records.jsonl")
+    names = [record["unit"] for record in records]
+    assert len(names) == len(set(names))
+    summary = summary_of(whole_run)
+    assert summary["finished"] and 0 < summary["units_done"] <= summary["units_planned"]
+    assert {row["cell"] for row in summary["quality"]} == {"serial x1", "root x1", "root x2"}
+    assert {row["cell"] for row in summary["matches"]} == {"root x1", "root x2"}
+    assert [row["factor"] for row in summary["curve"]] == [0.5, 2.0]
+    assert len(summary["simulated_workers"]) == 4 and len(summary["simulated_machines"]) == 6
+    assert summary["tuning"]["tuned"] and {row["c"] for row in summary["tuning"]["rows"]} <= {0.5, 1.5}
+    for row in summary["matches"]:
+        assert row["wins"] + row["draws"] + row["losses"] == 2 * row["pairs"]
+        assert row["elo_low"] <= row["elo"] <= row["elo_high"]
+
+
+def test_the_same_seed_gives_the_same_records(whole_run, tmp_path):
+    config = make_config(DETERMINISTIC, "test")
+    folder = new_run(config, [], tmp_path / "again")
+    run_comparison(folder, config)
+    again = read_records(folder / "records.jsonl")
+    assert without_times(again) == without_times(read_records(whole_run / "records.jsonl"))
+
+
+def test_a_finished_run_is_left_alone(whole_run):
+    before = (whole_run / "records.jsonl").read_bytes()
+    run_comparison(whole_run, open_run(whole_run)[0])
+    assert (whole_run / "records.jsonl").read_bytes() == before
+
+
+def test_a_match_that_is_decided_ends_and_others_go_on(whole_run):
+    """Serial search with 60 simulations, and a test that almost any result decides at once."""
+    given = {**DETERMINISTIC, "matches": {**DETERMINISTIC["matches"], "elo0": -1000, "elo1": -400}}
+    config = make_config(given, "test")
+    records = [record for record in read_records(whole_run / "records.jsonl") if record["kind"] in ("tune", "reference")]
+    draws = [
+        {
+            "unit": f"pair/cells/simulations/root x2/{i}",
+            "kind": "pair",
+            "match": "cells/simulations/root x2",
+            "scores": [0.5, 0.5],
+        }
+        for i in range(3)
+    ]
+    left = {unit.name for unit in Plan(config, 4, 4).units([*records, *draws])}
+    assert not any(name.startswith("pair/cells/simulations/root x2/") for name in left)
+    assert "pair/cells/simulations/root x1/5" in left
+
+
+def command(*arguments: str, cwd: Path) -> subprocess.Popen:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "distmcts", *arguments],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+INTERRUPTIONS = 20
+
+
+@pytest.mark.timeout(400)
+def test_twenty_interruptions_change_nothing(whole_run, tmp_path):
+    """Ctrl-C, SIGTERM and SIGKILL at random moments, each time resumed with the printed command."""
+    chooser = random.Random(7)
+    config = make_config(DETERMINISTIC, "test")
+    folder = new_run(config, [], tmp_path / "run")
+    records = folder / "records.jsonl"
+    total = len(read_records(whole_run / "records.jsonl"))
+    interrupted = 0
+    for turn in range(4 * INTERRUPTIONS):
+        process = command("compare", "--resume", "run", cwd=tmp_path)
+        how = chooser.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+        goal = min(total - 2, (turn + 1) * total // (INTERRUPTIONS + 4))
+        deadline = time.monotonic() + 60
+        while process.poll() is None and records.read_bytes().count(b"\n") < goal and time.monotonic() < deadline:
+            time.sleep(0.002)
+        time.sleep(chooser.uniform(0, 0.01))
+        if interrupted < INTERRUPTIONS and process.poll() is None:
+            process.send_signal(how)
+            interrupted += 1
+        output, errors = process.communicate(timeout=120)
+        if process.returncode == 0:
+            break
+        assert "Traceback" not in errors
+        if how != signal.SIGKILL:
+            assert "go on with: distmcts compare --resume run" in errors
+            assert (folder / "report.html").exists()
+    assert interrupted == INTERRUPTIONS
+    assert "report: run/report.html" in output
+    assert without_times(read_records(records)) == without_times(read_records(whole_run / "records.jsonl"))
+    assert (folder / "results.csv").read_text() == results_csv(summary_of(whole_run))
+
+
+def test_timed_cells(tmp_path):
+    """What depends on the clock: not equal from run to run, but complete and sensible."""
+    given = {
+        "game": "connect_four",
+        "schemes": ["serial", "leaf", "root vote", "tree wu_uct", "tree node-locks", "tree threads"],
+        "workers": [2],
+        "budgets": {"simulations": 100, "seconds": 0.003},
+        "speed": {"repeats": 2, "positions": 1, "simulations": 20_000},
+        "quality": {"positions": 2, "reference_simulations": 1000, "solved": 0, "at": ["time"]},
+        "matches": {"pairs": 1, "at": ["time"], "factors": [2.0]},
+    }
+    config = make_config(given, "test")
+    folder = new_run(config, [], tmp_path / "run")
+    run_comparison(folder, config)
+    summary = summary_of(folder)
+    assert len(summary["speed"]) == 6 and len(summary["strength"]) == 5
+    for row in summary["speed"]:
+        assert row["rate"] > 0 and 0 < row["bytes_per_simulation"] < 60
+        assert sum(row["stages"].values()) == pytest.approx(1.0)
+    by_scheme = {row["scheme"]: row for row in summary["speed"]}
+    assert by_scheme["leaf"]["duplicated"] > 0.4  # two playouts of every leaf
+    assert by_scheme["serial"]["duplicated"] < 0.05
+    assert by_scheme["leaf"]["stages"]["waiting"] > by_scheme["serial"]["stages"]["waiting"] == 0
+    rows = list(csv.DictReader(results_csv(summary).splitlines()))
+    assert {row["section"] for row in rows} == {"speed", "quality", "match", "curve", "strength"}
+
+
+BAD = [
+    ({"game": "tic_tac_toe", "workrs": [1]}, "test: unknown key 'workrs': did you mean 'workers'?"),
+    ({"game": "tic_tac_toe", "matches": {"pars": 1}}, "test: unknown key 'matches.pars': did you mean 'matches.pairs'?"),
+    ({"game": "tic_tac_toe", "schemes": ["tre"]}, "unknown scheme 'tre': did you mean 'tree'?"),
+    ({"game": "tic_tac_toe", "schemes": ["root node-locks"]}, "unknown word in scheme 'root node-locks'"),
+    ({"game": "tic_tac_toe", "schemes": ["tree none wu_uct"]}, "contradicts"),
+    ({"game": "tic_tac_toe", "workers": [0]}, "test: workers.0=0"),
+    ({"game": "tic_tac_toe", "workers": [100_000]}, "test: workers.0=100000"),
+    ({"game": "tic_tac_toe", "budgets": {"seconds": -1}}, "test: budgets.seconds=-1"),
+    ({"game": "tic_tac_toe", "simulated_machines": {"rules": ["sun"]}}, "did you mean 'sum'?"),
+    ({"game": "tic_tac_toe", "simulated_workers": {"readings": ["wu"]}}, "unknown reading"),
+    ({"schemes": ["tree"]}, "'game' is missing"),
+    ({1: 2}, "keys must be names"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), BAD)
+def test_bad_configurations(given, said):
+    with pytest.raises(InputError) as error:
+        make_config(given, "test")
+    assert said in str(error.value) and "\n" not in str(error.value)
+
+
+def fails(arguments: list[str], cwd: Path) -> str:
+    process = command(*arguments, cwd=cwd)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 2 and len(errors.strip().splitlines()) == 1 and "Traceback" not in errors
+    return errors
+
+
+def test_bad_commands(tmp_path, whole_run):
+    (tmp_path / "bad.yaml").write_text("game: tic_tac_toe\nmatchs: {}\n")
+    assert "bad.yaml: unknown key 'matchs': did you mean 'matches'?" in fails(["compare", "--config", "bad.yaml"], tmp_path)
+    assert "did you mean 'tic_tac_toe'?" in fails(["compare", "tic_tac_to"], tmp_path)
+    assert "holds a run already" in fails(["compare", "tic_tac_toe", "--out", str(whole_run)], tmp_path)
+    assert "is not a run" in fails(["compare", "--resume", "nowhere"], tmp_path)
+    assert "is not a run" in fails(["report", "nowhere"], tmp_path)
+    (tmp_path / "file").write_text("")
+    assert "Not a directory" in fails(["compare", "tic_tac_toe", "--out", "file/run"], tmp_path)
+    assert not (tmp_path / "runs").exists()
