@@ -25,7 +25,7 @@ def summarise(config: CompareConfig, manifest: Row, records: list[Record]) -> Ro
     """Everything the report shows, as plain JSON."""
     all_sides = sides(config, tuned_c(config, records))
     return {
-        "title": f"Parallel search of {config.game}: {', '.join(config.schemes)}",
+        "title": f"Parallel search of {config.game}",
         "game": f"{config.game}({', '.join(f'{key}={value}' for key, value in config.game_parameters.items())})",
         "manifest": manifest,
         "finished": any(record["kind"] == "finished" for record in records),

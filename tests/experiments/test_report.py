@@ -16,7 +16,6 @@ import matplotlib
 import pytest
 
 from distmcts.errors import InputError
-from distmcts.experiments import report
 from distmcts.experiments.plots import plots
 from distmcts.experiments.report import render, write_report
 from tests.experiments.summaries import PLOTS, TABLES, full
