@@ -9,6 +9,7 @@ WORKERS ?= 2
 
 demo: $(VENV)/installed
 	$(BIN)/distmcts search awale --seconds 5 --audit
+	$(BIN)/distmcts compare --config configs/compare_quick.yaml
 
 test: $(VENV)/installed-dev lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup

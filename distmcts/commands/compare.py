@@ -77,7 +77,7 @@ def _progress():
 
     columns = (BarColumn(), TextColumn("{task.completed} of {task.total}"), TextColumn("{task.fields[left]}"))
     with Progress(*columns, TextColumn("[dim]{task.description}"), console=Console(stderr=True), transient=True) as display:
-        task = display.add_task("finding positions", total=None, left="")
+        task = display.add_task("starting", total=None, left="")
 
         def show(standing) -> None:
             left = "" if standing.left_s is None else f"{_clock(standing.left_s)} left"

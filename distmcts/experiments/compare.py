@@ -19,7 +19,7 @@ class Standing(NamedTuple):
     """How far a comparison is."""
 
     done: int
-    most: int  # units there can be; matches that are decided early make it fewer
+    most: int | None  # units there can be, None: not known yet; matches that are decided early make it fewer
     left_s: float | None  # None: not known yet
     unit: str  # what is measured now
 
@@ -30,14 +30,17 @@ def run_comparison(folder: Path, config: CompareConfig, on_progress: Callable[[S
         if any(record["kind"] == FINISHED for record in records.all):
             return
         measurements = Measurements(config)
+        say = on_progress or (lambda standing: None)
+        say(Standing(0, None, None, "compiling"))
+        measurements.compile()
+        say(Standing(0, None, None, "finding positions"))
         plan = Plan(config, len(measurements.solved), len(measurements.positions))
         planned = plan.counts()
         clock = Clock(records.all, planned)
         if not records.all:
             records.append({"unit": BEGUN, "kind": BEGUN, "planned": planned.total()})
         for unit in plan.units(records.all):
-            if on_progress:
-                on_progress(Standing(len(records.all) - 1, planned.total(), clock.left_s(), unit.name))
+            say(Standing(len(records.all) - 1, planned.total(), clock.left_s(), unit.name))
             record = measurements.measure(unit, records.all)
             records.append(record)
             clock.add(record)

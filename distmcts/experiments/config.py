@@ -37,13 +37,12 @@ class Quality(_Section):
     positions: Count = 30  # of random games; agreement with a long serial search is measured there
     reference_simulations: Simulations = 100_000
     solved: Count = 30  # endgames with exact values; regret is measured there
+    solved_simulations: Simulations = 50  # few: with more, every scheme finds the best move of a small endgame
     at: tuple[Literal["time", "simulations"], ...] = ("time", "simulations")
 
 
 class Tuning(_Section):
-    c: tuple[Exploration, ...] = ()  # values to try for every scheme; none: c is not tuned
-    solved: Count = 30
-    simulations: Simulations = 500
+    c: tuple[Exploration, ...] = ()  # values to try for every scheme, on `quality.positions`; none: c is not tuned
 
 
 class Matches(_Section):

@@ -2,7 +2,6 @@
 
 import time
 from functools import cached_property
-from typing import Any
 
 from distmcts.engine import Engine
 from distmcts.experiments.config import CompareConfig
@@ -10,8 +9,8 @@ from distmcts.experiments.oracle import regret
 from distmcts.experiments.plan import tuned_c
 from distmcts.experiments.positions import midgame, openings, solved_positions
 from distmcts.experiments.records import Record
-from distmcts.experiments.sides import Budget, Side, opponent, player, sides
-from distmcts.experiments.units import Answer, Pair, Reference, Speed, Tune, Unit, seed_of
+from distmcts.experiments.sides import LEAST_MEMORY, Budget, Side, opponent, player, sides
+from distmcts.experiments.units import Answer, Endgame, Pair, Reference, Speed, Tune, Unit, seed_of
 from distmcts.experiments.variants import SERIAL, Cell
 from distmcts.game import State
 from distmcts.match.play import play_pair
@@ -40,8 +39,8 @@ class Measurements:
     @cached_property
     def solved(self) -> list[tuple[State, dict[int, float]]]:
         """Positions near the end, with the exact value of every move."""
-        wanted = max(self.config.quality.solved, self.config.tuning.solved if self.config.tuning.c else 0)
-        return solved_positions(self.game, wanted, seed_of(self.config.seed, "solved"), NODE_LIMIT) if wanted else []
+        count = self.config.quality.solved
+        return solved_positions(self.game, count, seed_of(self.config.seed, "solved"), NODE_LIMIT) if count else []
 
     @cached_property
     def openings(self) -> list[State]:
@@ -57,6 +56,12 @@ class Measurements:
         """The start, then positions of random games."""
         return [self.game.initial_state(), *midgame(self.game, self.config.speed.positions, seed_of(self.config.seed, "speed"))]
 
+    def compile(self) -> None:
+        """Have every kernel compiled that will be needed, so that no unit has to wait for it. Blocks."""
+        kinds = {"simulated"} if self.config.simulated_workers.pairs or self.config.simulated_machines.pairs else set()
+        for parallel in sorted(kinds | {cell.variant.parallel for cell in self.config.cells()}):
+            Engine(self.game, parallel=parallel, workers=1, memory=LEAST_MEMORY).close()
+
     # ---- units ------------------------------------------------------------------------------------------------------------
 
     def measure(self, unit: Unit, records: list[Record]) -> Record:
@@ -71,6 +76,8 @@ class Measurements:
                 found = self._speed(unit, tuned_c(self.config, records))
             case Answer():
                 found = self._answer(unit, tuned_c(self.config, records))
+            case Endgame():
+                found = self._endgame(unit, tuned_c(self.config, records))
             case Pair():
                 found = self._pair(unit, records)
         return {"unit": unit.name, **found, "took_s": round(time.perf_counter() - start, 4)}
@@ -81,17 +88,16 @@ class Measurements:
             return engine.best_move()
 
     def _tune(self, unit: Tune) -> Record:
-        state, values = self.solved[unit.position]
-        budget = Budget(simulations=self.config.tuning.simulations)
-        move = self._choose(unit.cell, state, budget, unit.c, seed_of(self.config.seed, unit.name))
-        lost = regret(values, move)
-        return {"kind": "tune", "scheme": unit.cell.variant.name, "c": unit.c, "move": move, "regret": lost}
+        budget = Budget(simulations=self.config.budgets.simulations)
+        seed = seed_of(self.config.seed, unit.name)
+        move = self._choose(unit.cell, self.positions[unit.position], budget, unit.c, seed)
+        return {"kind": "tune", "scheme": unit.cell.variant.name, "c": unit.c, "position": unit.position, "move": move}
 
     def _reference(self, unit: Reference) -> Record:
         state = self.positions[unit.position]
         budget = Budget(simulations=self.config.quality.reference_simulations)
         move = self._choose(SERIAL, state, budget, self.config.c, seed_of(self.config.seed, unit.name))
-        return {"kind": "reference", "position": self.game.format(state), "move": move}
+        return {"kind": "reference", "position": unit.position, "text": self.game.format(state), "move": move}
 
     def _speed(self, unit: Speed, c: dict[str, float]) -> Record:
         simulations = self.config.speed.simulations
@@ -115,11 +121,17 @@ class Measurements:
     def _answer(self, unit: Answer, c: dict[str, float]) -> Record:
         budgets = self.config.budgets
         budget = Budget(seconds=budgets.seconds) if unit.at == "time" else Budget(simulations=budgets.simulations)
-        solved = unit.kind == "solved"
-        state, values = self.solved[unit.position] if solved else (self.positions[unit.position], None)
-        move = self._choose(unit.cell, state, budget, c[unit.cell.variant.name], seed_of(self.config.seed, unit.name))
-        found: dict[str, Any] = {"kind": "answer", "cell": unit.cell.name, "at": unit.at, "position": unit.position, "move": move}
-        return {**found, "regret": regret(values, move)} if solved else found
+        seed = seed_of(self.config.seed, unit.name)
+        move = self._choose(unit.cell, self.positions[unit.position], budget, c[unit.cell.variant.name], seed)
+        return {"kind": "answer", "cell": unit.cell.name, "at": unit.at, "position": unit.position, "move": move}
+
+    def _endgame(self, unit: Endgame, c: dict[str, float]) -> Record:
+        state, values = self.solved[unit.position]
+        budget = Budget(simulations=self.config.quality.solved_simulations)
+        seed = seed_of(self.config.seed, unit.name)
+        move = self._choose(unit.cell, state, budget, c[unit.cell.variant.name], seed)
+        text = self.game.format(state)
+        return {"kind": "endgame", "cell": unit.cell.name, "text": text, "move": move, "regret": regret(values, move)}
 
     def _pair(self, unit: Pair, records: list[Record]) -> Record:
         if self._sides is None:

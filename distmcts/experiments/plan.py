@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.records import Record
 from distmcts.experiments.sides import Side, sides
-from distmcts.experiments.units import Answer, Pair, Reference, Speed, Tune, Unit
+from distmcts.experiments.units import Answer, Endgame, Pair, Reference, Speed, Tune, Unit
 from distmcts.experiments.variants import SERIAL, Cell
 from distmcts.match.pairs import PairCounts
 from distmcts.match.sprt import Sprt
@@ -27,17 +27,29 @@ def tuning_cells(config: CompareConfig) -> list[Cell]:
 
 
 def tuned_c(config: CompareConfig, records: list[Record]) -> dict[str, float]:
-    """The c of every scheme: the tried value with the least regret; the configured one where none was tried."""
-    regrets: dict[tuple[str, float], list[float]] = defaultdict(list)
-    for record in records:
-        if record["kind"] == "tune":
-            regrets[record["scheme"], record["c"]].append(record["regret"])
+    """The c of every scheme: the tried value that agrees most with the long searches; the configured one where none was tried."""
+    agreed = tuning_agreement(records)
     chosen = {}
     for cell in tuning_cells(config):
         name = cell.variant.name
-        tried = {c: sum(values) / len(values) for (scheme, c), values in regrets.items() if scheme == name}
-        chosen[name] = min(tried, key=lambda c: (tried[c], abs(c - config.c))) if tried else config.c
+        tried = {c: sum(hits) for (scheme, c), hits in agreed.items() if scheme == name}
+        chosen[name] = min(tried, key=lambda c: (-tried[c], abs(c - config.c))) if tried else config.c
     return chosen
+
+
+def tuning_agreement(records: list[Record]) -> dict[tuple[str, float], list[bool]]:
+    """For each scheme and c: whether it chose the move of the long search, position by position."""
+    truth = reference_moves(records)
+    agreed: dict[tuple[str, float], list[bool]] = defaultdict(list)
+    for record in records:
+        if record["kind"] == "tune":
+            agreed[record["scheme"], record["c"]].append(record["move"] == truth[record["position"]])
+    return agreed
+
+
+def reference_moves(records: list[Record]) -> dict[int, int]:
+    """The move of the long search in each position."""
+    return {record["position"]: record["move"] for record in records if record["kind"] == "reference"}
 
 
 def pair_counts(records: list[Record], match: str, below: int | None = None) -> PairCounts:
@@ -71,9 +83,8 @@ class Plan:
 
     def units(self, records: list[Record]) -> Iterator[Unit]:
         """All units that are not in the records, which grow meanwhile."""
-        for unit in self._first():
-            if unit.name not in {record["unit"] for record in records}:
-                yield unit
+        done = {record["unit"] for record in records}
+        yield from (unit for unit in self._first() if unit.name not in done)
         all_sides = sides(self.config, tuned_c(self.config, records))
         for number in range(self._rounds(all_sides)):
             done = {record["unit"] for record in records}
@@ -92,11 +103,10 @@ class Plan:
 
     def _first(self) -> list[Unit]:
         config = self.config
-        tries = range(min(config.tuning.solved, self.solved))
-        units: list[Unit] = [Tune(cell, c, i) for cell in tuning_cells(config) for c in config.tuning.c for i in tries]
-        units.extend(Reference(i) for i in range(self.positions))
-        random.Random(f"{config.seed}/first").shuffle(units)
-        return units
+        positions = range(self.positions)
+        tuning = [Tune(cell, c, i) for cell in tuning_cells(config) for c in config.tuning.c for i in positions]
+        random.Random(f"{config.seed}/first").shuffle(tuning)
+        return [*(Reference(i) for i in positions), *tuning]
 
     def _rounds(self, all_sides: list[Side]) -> int:
         pairs = [most_pairs(self.config, side) for side in all_sides]
@@ -113,11 +123,10 @@ class Plan:
         for cell in config.cells():
             if number < config.speed.repeats:
                 units.extend(Speed(cell, position, number) for position in range(config.speed.positions))
-            for at in config.quality.at:
-                if number < self.positions:
-                    units.append(Answer(cell, "position", at, number))
-                if number < min(self.solved, config.quality.solved):
-                    units.append(Answer(cell, "solved", at, number))
+            if number < self.positions:
+                units.extend(Answer(cell, at, number) for at in config.quality.at)
+            if number < self.solved:
+                units.append(Endgame(cell, number))
         units.extend(Pair(side.match, number) for side in active)
         random.Random(f"{config.seed}/{number}").shuffle(units)
         return units

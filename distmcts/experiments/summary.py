@@ -8,7 +8,14 @@ import numpy as np
 
 from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.intervals import mean_interval, ratio_interval, share_interval
-from distmcts.experiments.plan import pair_counts, sequential_test, tuned_c, tuning_cells
+from distmcts.experiments.plan import (
+    pair_counts,
+    reference_moves,
+    sequential_test,
+    tuned_c,
+    tuning_agreement,
+    tuning_cells,
+)
 from distmcts.experiments.records import Record
 from distmcts.experiments.sides import Side, sides
 from distmcts.experiments.units import seed_of
@@ -63,21 +70,15 @@ def _notes(config: CompareConfig, manifest: Row) -> list[str]:
 
 
 def _tuning(config: CompareConfig, records: list[Record]) -> Row:
-    regrets: dict[tuple[str, float], list[float]] = defaultdict(list)
-    for record in records:
-        if record["kind"] == "tune":
-            regrets[record["scheme"], record["c"]].append(record["regret"])
+    agreed = tuning_agreement(records)
     chosen = tuned_c(config, records)
     rows = []
     for cell in tuning_cells(config):
         name = cell.variant.name
-        candidates = [
-            {"c": c, "regret": statistics.fmean(found), "agreement": sum(lost == 0 for lost in found) / len(found)}
-            for (scheme, c), found in sorted(regrets.items())
-            if scheme == name
-        ]
+        tried = sorted((c, hits) for (scheme, c), hits in agreed.items() if scheme == name)
+        candidates = [{"c": c, "regret": None, "agreement": sum(hits) / len(hits)} for c, hits in tried]
         rows.append({"scheme": name, "c": chosen[name], "candidates": candidates})
-    return {"tuned": bool(regrets), "rows": rows}
+    return {"tuned": bool(agreed), "rows": rows}
 
 
 def _speed(config: CompareConfig, records: list[Record]) -> list[Row]:
@@ -112,37 +113,30 @@ def _speed(config: CompareConfig, records: list[Record]) -> list[Row]:
 
 
 def _quality(config: CompareConfig, records: list[Record]) -> list[Row]:
-    truth = {record["unit"].rpartition("/")[2]: record["move"] for record in records if record["kind"] == "reference"}
+    truth = reference_moves(records)
     agreed: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    regrets: dict[tuple[str, str], list[float]] = defaultdict(list)
+    regrets: dict[str, list[float]] = defaultdict(list)
     for record in records:
         if record["kind"] == "answer":
-            key = (record["cell"], record["at"])
-            if "regret" in record:
-                regrets[key].append(record["regret"])
-            elif str(record["position"]) in truth:
-                agreed[key].append(record["move"] == truth[str(record["position"])])
+            agreed[record["cell"], record["at"]].append(record["move"] == truth[record["position"]])
+        elif record["kind"] == "endgame":
+            regrets[record["cell"]].append(record["regret"])
     rows = []
+    for at in config.quality.at:
+        for cell in config.cells():
+            hits = agreed[cell.name, at]
+            if hits:
+                middle, low, high = share_interval(sum(hits), len(hits))
+                found = {"agreement": middle, "agreement_low": low, "agreement_high": high}
+                amount = config.budgets.seconds if at == "time" else config.budgets.simulations
+                rows.append({**_of_cell(cell), "budget": at, "amount": amount, **found, "regret": None, "positions": len(hits)})
     for cell in config.cells():
-        for at in config.quality.at:
-            hits, lost = agreed[cell.name, at], regrets[cell.name, at]
-            if not hits and not lost:
-                continue
-            share = share_interval(sum(hits), len(hits)) if hits else (None, None, None)
-            mean = mean_interval(lost) if lost else (None, None, None)
-            if lost:
-                mean = mean._replace(low=max(0.0, mean.low))  # nobody gains by a mistake
-            rows.append(
-                {
-                    **_of_cell(cell),
-                    "budget": at,
-                    "amount": config.budgets.seconds if at == "time" else config.budgets.simulations,
-                    **dict(zip(("agreement", "agreement_low", "agreement_high"), share, strict=True)),
-                    **dict(zip(("regret", "regret_low", "regret_high"), mean, strict=True)),
-                    "positions": len(hits),
-                    "solved_positions": len(lost),
-                }
-            )
+        lost = regrets[cell.name]
+        if lost:
+            middle, low, high = mean_interval(lost)
+            found = {"regret": middle, "regret_low": max(0.0, low), "regret_high": high}  # nobody gains by a mistake
+            about = {"budget": "simulations", "amount": config.quality.solved_simulations, "agreement": None}
+            rows.append({**_of_cell(cell), **about, **found, "positions": 0, "solved_positions": len(lost)})
     return rows
 
 

@@ -11,7 +11,7 @@ from distmcts.experiments.variants import Cell
 
 @dataclass(frozen=True)
 class Tune:
-    """A scheme with one value of c on one solved position."""
+    """A scheme with one value of c on one position of a random game."""
 
     cell: Cell
     c: float
@@ -48,16 +48,27 @@ class Speed:
 
 @dataclass(frozen=True)
 class Answer:
-    """The move a cell chooses in a position, with the budget of one move. `kind`: position of a random game, or solved one."""
+    """The move a cell chooses in a position of a random game, with the budget of one move."""
 
     cell: Cell
-    kind: str  # "position" or "solved"
     at: str  # "time" or "simulations"
     position: int
 
     @property
     def name(self) -> str:
-        return f"answer/{self.at}/{self.kind}/{self.cell.name}/{self.position}"
+        return f"answer/{self.at}/{self.cell.name}/{self.position}"
+
+
+@dataclass(frozen=True)
+class Endgame:
+    """The move a cell chooses in a solved position, after few simulations."""
+
+    cell: Cell
+    position: int
+
+    @property
+    def name(self) -> str:
+        return f"endgame/{self.cell.name}/{self.position}"
 
 
 @dataclass(frozen=True)
@@ -72,7 +83,7 @@ class Pair:
         return f"pair/{self.match}/{self.number}"
 
 
-Unit = Tune | Reference | Speed | Answer | Pair
+Unit = Tune | Reference | Speed | Answer | Endgame | Pair
 
 
 def seed_of(run_seed: int, name: str) -> int:

@@ -41,10 +41,16 @@ class GameType(types.Opaque):
     """The type of one game with one set of parameters. Only its name counts, so it can be pickled into the cache."""
 
 
+_types: dict[str, GameType] = {}  # made once: every call from the host asks for one
+
+
 @typeof_impl.register(Tag)
 def _type_of_tag(tag, context):
-    _tag_of_type[tag.type_name] = tag
-    return GameType(tag.type_name)
+    known = _tag_of_type.get(tag.type_name)
+    if known is not tag:
+        _tag_of_type[tag.type_name] = tag
+        _types[tag.type_name] = GameType(tag.type_name)
+    return _types[tag.type_name]
 
 
 register_model(GameType)(models.OpaqueModel)

@@ -124,12 +124,17 @@ def _missing_visits(tree: Tree, node: int, position: int, workers: list[Worker])
     ends_here = [worker for worker in workers if worker.slot[DEPTH] == position + 1]
     # The update of the last node comes before `extra`: its own evaluation stands in neither yet.
     not_in_extra = sum(int(worker.slot[BACKED_UP] - worker.slot[BORN]) for worker in ends_here)
-    return _expected_visits(tree, node) + not_in_extra - visits(tree, node)
+    return _within_32_bits(_expected_visits(tree, node) + not_in_extra - visits(tree, node))
 
 
 def _expected_visits(tree: Tree, node: int) -> int:
     below = sum(visits(tree, child) for child in child_nodes(tree, node))
     return below + int(tree.extra[node]) + (0 if node == ROOT else 1)
+
+
+def _within_32_bits(count: int) -> int:
+    """`extra` counts modulo 2^32, and so does everything computed from it; what is looked for here is small."""
+    return (count + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
 def _clear_path(tree: Tree, worker: Worker) -> None:
@@ -139,7 +144,8 @@ def _clear_path(tree: Tree, worker: Worker) -> None:
         tree.words[node * WORDS + COUNTS] &= ~np.int64(IN_FLIGHT_MASK)
     if depth > 0 and _is_published(tree, worker):
         last = int(worker.path[depth - 1])
-        tree.extra[last] += np.int32(visits(tree, last) - _expected_visits(tree, last))
+        own = int(tree.extra[last]) + visits(tree, last) - _expected_visits(tree, last)
+        tree.extra[last] = _within_32_bits(own)
 
 
 def _is_published(tree: Tree, worker: Worker) -> bool:

@@ -29,7 +29,7 @@ DETERMINISTIC = {
     "workers": [1, 2],
     "budgets": {"simulations": 60},
     "speed": {"repeats": 0},
-    "tuning": {"c": [0.5, 1.5], "solved": 3, "simulations": 40},
+    "tuning": {"c": [0.5, 1.5]},
     "quality": {"positions": 4, "reference_simulations": 2000, "solved": 4, "at": ["simulations"]},
     "matches": {"pairs": 6, "least_pairs": 2, "opening_plies": 2, "elo1": 400, "at": ["simulations"]},
     "simulated_workers": {"pairs": 3, "simulations": 100, "workers": [1, 16], "readings": ["virtual_loss", "none"]},
@@ -88,7 +88,7 @@ def test_a_match_that_is_decided_ends_and_others_go_on(whole_run):
     """Serial search with 60 simulations, and a test that almost any result decides at once."""
     given = {**DETERMINISTIC, "matches": {**DETERMINISTIC["matches"], "elo0": -1000, "elo1": -400}}
     config = make_config(given, "test")
-    records = [record for record in read_records(whole_run / "records.jsonl") if record["kind"] in ("tune", "reference")]
+    first = [record for record in read_records(whole_run / "records.jsonl") if record["kind"] in ("tune", "reference")]
     draws = [
         {
             "unit": f"pair/cells/simulations/root x2/{i}",
@@ -98,7 +98,7 @@ def test_a_match_that_is_decided_ends_and_others_go_on(whole_run):
         }
         for i in range(3)
     ]
-    left = {unit.name for unit in Plan(config, 4, 4).units([*records, *draws])}
+    left = {unit.name for unit in Plan(config, 4, 4).units([*first, *draws])}
     assert not any(name.startswith("pair/cells/simulations/root x2/") for name in left)
     assert "pair/cells/simulations/root x1/5" in left
 
