@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from distmcts.commands import interrupts
 from distmcts.commands.options import apply_overrides, read_config
 from distmcts.commands.report import write_outputs
 from distmcts.errors import InputError
@@ -57,7 +58,12 @@ def _measure(folder: Path) -> None:
     settings, _ = open_run(folder)
     finished = False
     try:
-        with _progress() as on_progress:
+        with _progress() as show:
+
+            def on_progress(standing) -> None:
+                interrupts.check()
+                show(standing)
+
             run_comparison(folder, settings, on_progress)
         finished = True
     finally:
@@ -70,7 +76,7 @@ def _measure(folder: Path) -> None:
 def _progress():
     """A callable that shows how far a comparison is, with the time left; only on a terminal."""
     if not sys.stderr.isatty():
-        yield None
+        yield lambda standing: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn

@@ -1,13 +1,12 @@
 """The entry point of the `distmcts` command: dispatch, and errors as one clear line."""
 
 import os
-import signal
 import sys
 import warnings
 
 import typer
 
-from distmcts.commands import bench, compare, doctor, games, report, search
+from distmcts.commands import bench, compare, doctor, games, interrupts, report, search
 from distmcts.errors import DistmctsError
 
 ClickException = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")  # typer may bring its own click
@@ -31,7 +30,7 @@ app.command("doctor")(doctor.run)
 def main() -> None:
     """Run the command; leave with 0, 1 (a check failed), 2 (bad input), 130 (Ctrl-C) or 143 (SIGTERM)."""
     warnings.showwarning = lambda message, *_, **__: print(f"distmcts: {message}", file=sys.stderr)
-    signal.signal(signal.SIGTERM, _leave)  # a normal exit, so that shared memory and workers are given back
+    interrupts.install()
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()  # here, where it is caught if the reader has gone
@@ -47,10 +46,6 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _leave(number: int, frame: object) -> None:
-    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from distmcts.commands import interrupts
 from distmcts.errors import InputError
 
 
@@ -57,7 +58,7 @@ def apply_overrides(config: dict[str, Any], overrides: list[str]) -> dict[str, A
 def live_progress(wanted: int | None, seconds: float | None):
     """Two callables, for status and for progress of a search. They show something only on a terminal."""
     if not sys.stderr.isatty():
-        yield None, None
+        yield None, lambda progress: interrupts.check()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -70,6 +71,7 @@ def live_progress(wanted: int | None, seconds: float | None):
             display.update(task, description=text)
 
         def on_progress(progress) -> None:
+            interrupts.check()
             rate = progress.simulations / progress.elapsed_s if progress.elapsed_s else 0.0
             if wanted is not None and (seconds is None or progress.simulations / wanted > progress.elapsed_s / seconds):
                 total, done = wanted, progress.simulations

@@ -25,7 +25,7 @@ class Standing(NamedTuple):
 
 
 def run_comparison(folder: Path, config: CompareConfig, on_progress: Callable[[Standing], None] | None = None) -> None:
-    """Measure what is missing in a run. Blocks for as long as that takes; raises what a unit raises."""
+    """Measure what is missing in a run. Blocks for as long as that takes; raises what a unit or `on_progress` raises."""
     with Records(folder / RECORDS) as records:
         if any(record["kind"] == FINISHED for record in records.all):
             return

@@ -1,0 +1,41 @@
+"""Ctrl-C and SIGTERM, so that neither can get lost.
+
+Both raise an exception wherever the program is. Should it be in a destructor or a callback of the interpreter, Python prints
+the exception and goes on. So the signal is remembered as well, and loops ask `check` now and then.
+"""
+
+import signal
+import sys
+from types import FrameType
+
+_received: int | None = None
+
+
+def install() -> None:
+    """Handle both signals from now on; SIGTERM ends the program in order, so that shared memory and workers are given back."""
+    signal.signal(signal.SIGINT, _handle)
+    signal.signal(signal.SIGTERM, _handle)
+    sys.unraisablehook = _unraisable
+
+
+def check() -> None:
+    """Raise for a signal that came and did not get through."""
+    if _received is not None:
+        _raise(_received)
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    global _received
+    _received = number
+    _raise(number)
+
+
+def _raise(number: int) -> None:
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(128 + number)
+
+
+def _unraisable(what) -> None:
+    if not issubclass(what.exc_type, (KeyboardInterrupt, SystemExit)):
+        sys.__unraisablehook__(what)
