@@ -42,7 +42,8 @@ class Quality(_Section):
 
 
 class Tuning(_Section):
-    c: tuple[Exploration, ...] = ()  # values to try for every scheme, on `quality.positions`; none: c is not tuned
+    c: tuple[Exploration, ...] = ()  # values to try for every scheme; none: c is not tuned
+    positions: Count = 30  # of random games, others than those of quality: what was chosen there would look too good there
 
 
 class Matches(_Section):

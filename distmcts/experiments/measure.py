@@ -32,8 +32,8 @@ class Measurements:
 
     @cached_property
     def positions(self) -> list[State]:
-        """Positions of random games, for agreement with a long search."""
-        count = self.config.quality.positions
+        """Positions of random games, for agreement with a long search: first those of quality, then those of tuning."""
+        count = self.config.quality.positions + (self.config.tuning.positions if self.config.tuning.c else 0)
         return midgame(self.game, count, seed_of(self.config.seed, "positions")) if count else []
 
     @cached_property

@@ -79,7 +79,8 @@ class Plan:
     def __init__(self, config: CompareConfig, solved: int, positions: int):
         self.config = config
         self.solved = solved
-        self.positions = positions
+        self.all_positions = positions
+        self.positions = min(positions, config.quality.positions)  # the others are for tuning
 
     def units(self, records: list[Record]) -> Iterator[Unit]:
         """All units that are not in the records, which grow meanwhile."""
@@ -103,10 +104,10 @@ class Plan:
 
     def _first(self) -> list[Unit]:
         config = self.config
-        positions = range(self.positions)
-        tuning = [Tune(cell, c, i) for cell in tuning_cells(config) for c in config.tuning.c for i in positions]
+        apart = range(self.positions, self.all_positions)
+        tuning = [Tune(cell, c, i) for cell in tuning_cells(config) for c in config.tuning.c for i in apart]
         random.Random(f"{config.seed}/first").shuffle(tuning)
-        return [*(Reference(i) for i in positions), *tuning]
+        return [*(Reference(i) for i in range(self.all_positions)), *tuning]
 
     def _rounds(self, all_sides: list[Side]) -> int:
         pairs = [most_pairs(self.config, side) for side in all_sides]

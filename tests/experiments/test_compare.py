@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from distmcts.errors import InputError
 from distmcts.experiments.compare import run_comparison
@@ -19,6 +20,7 @@ from distmcts.experiments.records import read_records
 from distmcts.experiments.results import results_csv
 from distmcts.experiments.run_folder import new_run, open_run
 from distmcts.experiments.summary import summarise
+from distmcts.registry import load_game
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +31,7 @@ DETERMINISTIC = {
     "workers": [1, 2],
     "budgets": {"simulations": 60},
     "speed": {"repeats": 0},
-    "tuning": {"c": [0.5, 1.5]},
+    "tuning": {"c": [0.5, 1.5], "positions": 3},
     "quality": {"positions": 4, "reference_simulations": 2000, "solved": 4, "at": ["simulations"]},
     "matches": {"pairs": 6, "least_pairs": 2, "opening_plies": 2, "elo1": 400, "at": ["simulations"]},
     "simulated_workers": {"pairs": 3, "simulations": 100, "workers": [1, 16], "readings": ["virtual_loss", "none"]},
@@ -68,6 +70,23 @@ def test_a_run_measures_everything_once(whole_run):
     for row in summary["matches"]:
         assert row["wins"] + row["draws"] + row["losses"] == 2 * row["pairs"]
         assert row["elo_low"] <= row["elo"] <= row["elo_high"]
+
+
+def test_tuning_has_positions_of_its_own(whole_run):
+    records = read_records(whole_run / "records.jsonl")
+    answered = {record["position"] for record in records if record["kind"] == "answer"}
+    tuned = {record["position"] for record in records if record["kind"] == "tune"}
+    assert answered == {0, 1, 2, 3} and tuned == {4, 5, 6}
+    assert len({record["text"] for record in records if record["kind"] == "reference"}) == 7
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("[cs]*_*.yaml")), ids=lambda path: path.stem)
+def test_templates_can_be_planned(path):
+    given = yaml.safe_load(path.read_text())
+    if "schemes" in given:
+        config = make_config(given, path.name)
+        load_game(config.game, **config.game_parameters)
+        assert Plan(config, config.quality.solved, config.quality.positions).counts().total() > 100
 
 
 def test_the_same_seed_gives_the_same_records(whole_run, tmp_path):
