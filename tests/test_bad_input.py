@@ -1,8 +1,5 @@
 """Whatever the user gives that cannot be used: one line that says what is wrong, no traceback, exit code 2."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from math import inf, nan
 from pathlib import Path
@@ -13,20 +10,10 @@ import pytest
 import distmcts
 from distmcts.commands.options import apply_overrides, read_config
 from distmcts.errors import DistmctsError, InputError
+from tests.command import distmcts as run
 
 ROOT = Path(__file__).parents[1]
 FINISHED = "xxx/oo./..."
-
-
-def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "distmcts", *arguments],
-        cwd=ROOT,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 def search(game: str = "tic_tac_toe", **given) -> Callable[[], object]:
@@ -99,7 +86,7 @@ def test_the_command_says_it_in_one_line(case, folder):
     arguments = case.arguments.format(folder=folder).split()
     if not arguments or arguments[0] not in ("games", "bench"):
         arguments = ["search", *arguments]
-    answer = command(*arguments)
+    answer = run(*arguments)
     assert "Traceback" not in answer.stderr
     assert answer.stderr.count("\n") == 1
     assert answer.stderr.startswith("distmcts: ")
@@ -191,7 +178,7 @@ def test_a_cache_folder_that_cannot_be_written(tmp_path):
     spare = tmp_path / "spare"
     spare.mkdir()
     arguments = ["search", "tic_tac_toe", "--parallel", "serial", "--simulations", "1000"]
-    answer = command(*arguments, DISTMCTS_CACHE_DIR=str(file / "cache"), TMPDIR=str(spare))
+    answer = run(*arguments, DISTMCTS_CACHE_DIR=str(file / "cache"), TMPDIR=str(spare))
     assert answer.returncode == 0
     assert "1,000 simulations" in answer.stdout
     assert answer.stderr.count("\n") == 1

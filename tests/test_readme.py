@@ -1,12 +1,11 @@
 """The README is run: its Python as a doctest, its commands as commands."""
 
 import doctest
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.command import distmcts
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -24,9 +23,7 @@ def test_commands_in_the_readme():
     for command, shown in blocks:
         program, *arguments = shlex.split(command)
         assert program == "distmcts"
-        answer = subprocess.run(
-            [sys.executable, "-m", "distmcts", *arguments], capture_output=True, text=True, env={**os.environ, "COLUMNS": "120"}
-        )
+        answer = distmcts(*arguments, COLUMNS="120")
         assert answer.returncode == 0, answer.stderr
         pattern = re.escape(shown.strip()).replace(r"\.\.\.", ".*")
         assert re.search(pattern, answer.stdout, re.DOTALL), answer.stdout
@@ -42,7 +39,6 @@ def test_links_in_the_readme_lead_somewhere():
 def test_configs_are_searched():
     """Every search configuration runs, shortened."""
     for path in sorted((README.parent / "configs").glob("search_*.yaml")):
-        command = [sys.executable, "-m", "distmcts", "search", "--config", str(path), "--simulations", "2000", "--json"]
-        answer = subprocess.run(command, capture_output=True, text=True)
+        answer = distmcts("search", "--config", str(path), "--simulations", "2000", "--json")
         assert answer.returncode == 0, answer.stderr
         assert '"simulations": 2000' in answer.stdout

@@ -2,20 +2,12 @@
 
 import json
 import subprocess
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.command import distmcts
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "distmcts", "bench", "tic_tac_toe", "memory=8MiB", "--seconds", "3", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    return distmcts("bench", "tic_tac_toe", "memory=8MiB", "--seconds", "3", *arguments)
 
 
 def test_json():

@@ -3,19 +3,17 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from distmcts.commands import doctor
+from tests.command import distmcts
 
 ROOT = Path(__file__).parents[2]
 LOOKED_AT = ["python", "packages", "cores", "shared memory", "segment", "compile cache", "parallel search"]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "distmcts", "doctor", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
+    return distmcts("doctor", *arguments)
 
 
 def test_table():

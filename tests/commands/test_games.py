@@ -3,17 +3,13 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 from distmcts.registry import list_games
-
-ROOT = Path(__file__).parents[2]
+from tests.command import ROOT, distmcts
 
 
 def games(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "distmcts", "games", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
+    return distmcts("games", *arguments)
 
 
 def test_list():

@@ -15,20 +15,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.command import COMMAND, ROOT, distmcts
+
 NAMES = Path("/dev/shm")
-COMMAND = [sys.executable, "-m", "distmcts"]
 SMALL = ["search", "tic_tac_toe", "--simulations", "2000", "--parallel", "serial", "--seed", "1"]
 
 
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [*COMMAND, *arguments], cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, timeout=120
-    )
-
-
 def answer(*arguments: str) -> dict:
-    done = run(*arguments, "--json")
+    done = distmcts(*arguments, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -68,7 +62,7 @@ def long_search(*settings: str) -> Iterator[tuple[subprocess.Popen, list[psutil.
 
 
 def test_table():
-    done = run(*SMALL, "--audit")
+    done = distmcts(*SMALL, "--audit")
     assert done.returncode == 0
     assert done.stderr == ""
     drawing, table = done.stdout.split("\n\n")
@@ -218,7 +212,7 @@ def test_progress_on_a_terminal():
 
 
 def test_no_progress_in_a_file():
-    done = run("search", "tic_tac_toe", "--parallel", "serial", "--seconds", "0.5")
+    done = distmcts("search", "tic_tac_toe", "--parallel", "serial", "--seconds", "0.5")
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -1,11 +1,8 @@
 """A whole comparison: planned, measured, interrupted again and again, resumed, summed up."""
 
 import csv
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -21,8 +18,7 @@ from distmcts.experiments.results import results_csv
 from distmcts.experiments.run_folder import new_run, open_run
 from distmcts.experiments.summary import summarise
 from distmcts.registry import load_game
-
-ROOT = Path(__file__).parents[2]
+from tests.command import ROOT, distmcts, start
 
 # Nothing in it depends on the clock, so every run of it must give the same records.
 DETERMINISTIC = {
@@ -122,18 +118,6 @@ def test_a_match_that_is_decided_ends_and_others_go_on(whole_run):
     assert "pair/cells/simulations/root x1/5" in left
 
 
-def command(*arguments: str, cwd: Path) -> subprocess.Popen:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, "-m", "distmcts", *arguments],
-        cwd=cwd,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 INTERRUPTIONS = 20
 
 
@@ -148,7 +132,7 @@ def test_twenty_interruptions_change_nothing(whole_run, tmp_path):
     interrupted = 0
     for turn in range(4 * INTERRUPTIONS):
         before = records.read_bytes().count(b"\n")
-        process = command("compare", "--resume", "run", cwd=tmp_path)
+        process = start("compare", "--resume", "run", cwd=tmp_path)
         how = chooser.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
         goal = min(total - 2, max(before + 1, (turn + 1) * total // (INTERRUPTIONS + 4)))
         deadline = time.monotonic() + 60
@@ -222,10 +206,9 @@ def test_bad_configurations(given, said):
 
 
 def fails(arguments: list[str], cwd: Path) -> str:
-    process = command(*arguments, cwd=cwd)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 2 and len(errors.strip().splitlines()) == 1 and "Traceback" not in errors
-    return errors
+    done = distmcts(*arguments, cwd=cwd)
+    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1 and "Traceback" not in done.stderr
+    return done.stderr
 
 
 def test_bad_commands(tmp_path, whole_run):
