@@ -1,7 +1,8 @@
 """`distmcts compare`: measure parallel schemes against each other, and write a report."""
 
+import shlex
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from distmcts.commands import interrupts
 from distmcts.commands.options import apply_overrides, read_config
 from distmcts.commands.report import write_outputs
-from distmcts.errors import InputError
+from distmcts.errors import DistmctsError, InputError
 
 
 def run(
@@ -44,18 +45,21 @@ def _begin(game: str, overrides: list[str], config: Path | None, out: Path | Non
 
     from distmcts.experiments.config import make_config
     from distmcts.experiments.run_folder import new_run
+    from distmcts.experiments.sides import check_memory
     from distmcts.registry import load_game
 
     settings = make_config(options, str(config) if config else "distmcts compare")
     load_game(settings.game, **settings.game_parameters)
+    check_memory(settings)
     return new_run(settings, [*([game] if game else []), *overrides], out)
 
 
 def _measure(folder: Path) -> None:
     from distmcts.experiments.compare import run_comparison
-    from distmcts.experiments.run_folder import open_run
+    from distmcts.experiments.run_folder import RECORDS, open_run
 
     settings, _ = open_run(folder)
+    before = (folder / RECORDS).stat().st_size
     finished = False
     try:
         with _progress() as show:
@@ -67,9 +71,12 @@ def _measure(folder: Path) -> None:
             run_comparison(folder, settings, on_progress)
         finished = True
     finally:
-        if not finished:
-            print(f"distmcts: stopped; go on with: distmcts compare --resume {folder}", file=sys.stderr)
-        write_outputs(folder)
+        if finished:
+            write_outputs(folder)
+        elif (folder / RECORDS).stat().st_size != before:  # something was measured, and what stopped it is said last
+            with suppress(DistmctsError):
+                write_outputs(folder)
+            print(f"distmcts: stopped; go on with: distmcts compare --resume {shlex.quote(str(folder))}", file=sys.stderr)
 
 
 @contextmanager

@@ -1,17 +1,20 @@
 """A comparison from start to end: unit after unit, each recorded before the next. Can be stopped and resumed."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from distmcts.errors import InputError
 from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.measure import Measurements
 from distmcts.experiments.plan import Plan
 from distmcts.experiments.records import Record, Records
-from distmcts.experiments.run_folder import RECORDS
+from distmcts.experiments.run_folder import CONFIG, RECORDS, conditions
 
 BEGUN = "begun"  # the first record of a run: how many units it has, if no match ends early
+RESUMED = "resumed"  # where a run was gone on with, and on what machine
 FINISHED = "finished"  # the last one
 
 
@@ -27,6 +30,8 @@ class Standing(NamedTuple):
 def run_comparison(folder: Path, config: CompareConfig, on_progress: Callable[[Standing], None] | None = None) -> None:
     """Measure what is missing in a run. Blocks for as long as that takes; raises what a unit or `on_progress` raises."""
     with Records(folder / RECORDS) as records:
+        if records.all and records.all[0].get("config") not in (None, digest(config)):
+            raise InputError(f"{folder / CONFIG}: was changed since the run began; begin a new run for another configuration")
         if any(record["kind"] == FINISHED for record in records.all):
             return
         measurements = Measurements(config)
@@ -38,13 +43,20 @@ def run_comparison(folder: Path, config: CompareConfig, on_progress: Callable[[S
         planned = plan.counts()
         clock = Clock(records.all, planned)
         if not records.all:
-            records.append({"unit": BEGUN, "kind": BEGUN, "planned": planned.total()})
+            records.append({"unit": BEGUN, "kind": BEGUN, "planned": planned.total(), "config": digest(config)})
+        else:
+            records.append({"unit": f"{RESUMED}/{len(records.all)}", "kind": RESUMED, **conditions()})
         for unit in plan.units(records.all):
-            say(Standing(len(records.all) - 1, planned.total(), clock.left_s(), unit.name))
+            say(Standing(clock.done, planned.total(), clock.left_s(), unit.name))
             record = measurements.measure(unit, records.all)
             records.append(record)
             clock.add(record)
         records.append({"unit": FINISHED, "kind": FINISHED})
+
+
+def digest(config: CompareConfig) -> str:
+    """Of everything that was asked for."""
+    return hashlib.sha256(config.model_dump_json().encode()).hexdigest()[:16]
 
 
 class Clock:
@@ -61,6 +73,10 @@ class Clock:
     def add(self, record: Record) -> None:
         self._count[record["kind"]] += 1
         self._took_s[record["kind"]] += record["took_s"]
+
+    @property
+    def done(self) -> int:
+        return self._count.total()
 
     def left_s(self) -> float | None:
         """None as long as there is a kind of which nothing is known."""

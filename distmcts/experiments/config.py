@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from distmcts.errors import DistmctsError, InputError, unknown
 from distmcts.experiments.machines import RULES
 from distmcts.experiments.variants import Cell, Variant, cells, parse_variant
+from distmcts.match.sprt import Sprt
 from distmcts.settings import MAX_WORKERS, READINGS
 
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -18,6 +19,12 @@ Workers = Annotated[int, Field(ge=1, le=MAX_WORKERS)]
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*")
+    @classmethod
+    def _once(cls, value: Any) -> Any:
+        """What stands twice in a list would be measured twice and count as twice the evidence."""
+        return tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value
 
 
 class Budgets(_Section):
@@ -55,6 +62,16 @@ class Matches(_Section):
     factors: tuple[Annotated[float, Field(gt=0, le=1024)], ...] = (0.5, 2.0)  # of serial's budget, to calibrate strength
     at: tuple[Literal["time", "simulations"], ...] = ("time", "simulations")
 
+    @field_validator("factors")
+    @classmethod
+    def _not_one(cls, factors: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(factor for factor in factors if factor != 1)  # Elo 0 by definition
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Matches":
+        Sprt(self.elo0, self.elo1)
+        return self
+
 
 class SimulatedWorkers(_Section):
     pairs: Count = 0
@@ -89,7 +106,7 @@ class CompareConfig(_Section):
         "tree node-locks",
         "tree global-lock",
     )
-    workers: tuple[Workers, ...] = (1, 2)
+    workers: Annotated[tuple[Workers, ...], Field(min_length=1)] = (1, 2)
     c: Exploration = 2**0.5  # of schemes that are not tuned
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     budgets: Budgets = Budgets()
@@ -103,9 +120,7 @@ class CompareConfig(_Section):
     @field_validator("schemes")
     @classmethod
     def _schemes(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            parse_variant(name)
-        return tuple(dict.fromkeys(names))
+        return tuple(dict.fromkeys(parse_variant(name).name for name in names))
 
     @field_validator("simulated_workers")
     @classmethod

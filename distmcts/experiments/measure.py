@@ -9,7 +9,7 @@ from distmcts.experiments.oracle import regret
 from distmcts.experiments.plan import tuned_c
 from distmcts.experiments.positions import midgame, openings, solved_positions
 from distmcts.experiments.records import Record
-from distmcts.experiments.sides import LEAST_MEMORY, Budget, Side, opponent, player, sides
+from distmcts.experiments.sides import LEAST_MEMORY, Budget, Side, Spent, opponent, player, sides
 from distmcts.experiments.units import Answer, Endgame, Pair, Reference, Speed, Tune, Unit, seed_of
 from distmcts.experiments.variants import SERIAL, Cell
 from distmcts.game import State
@@ -139,7 +139,8 @@ class Measurements:
         side = self._sides[unit.match]
         opening = self.openings[unit.number % len(self.openings)]
         seed = seed_of(self.config.seed, unit.name)
-        with player(self.game, side, seed) as first, opponent(self.game, side, seed + 1) as second:
+        own, other = Spent(), Spent()
+        with player(self.game, side, seed, own) as first, opponent(self.game, side, seed + 1, other) as second:
             games = play_pair(self.game, opening, first, second)
         return {
             "kind": "pair",
@@ -148,4 +149,5 @@ class Measurements:
             "opening": self.game.format(opening),
             "scores": [played.score for played in games],
             "moves": [played.moves for played in games],
+            **({"per_move": [own.per_move(), other.per_move()]} if side.at == "time" else {}),
         }

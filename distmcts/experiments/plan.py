@@ -18,6 +18,8 @@ from distmcts.experiments.variants import SERIAL, Cell
 from distmcts.match.pairs import PairCounts
 from distmcts.match.sprt import Sprt
 
+FALSE_ALARMS = 0.05  # chance that any match of a run says "stronger" by luck
+
 
 def tuning_cells(config: CompareConfig) -> list[Cell]:
     """Each scheme once, with the most workers it is measured with."""
@@ -42,7 +44,7 @@ def tuning_agreement(records: list[Record]) -> dict[tuple[str, float], list[bool
     truth = reference_moves(records)
     agreed: dict[tuple[str, float], list[bool]] = defaultdict(list)
     for record in records:
-        if record["kind"] == "tune":
+        if record["kind"] == "tune" and record["position"] in truth:
             agreed[record["scheme"], record["c"]].append(record["move"] == truth[record["position"]])
     return agreed
 
@@ -54,8 +56,8 @@ def reference_moves(records: list[Record]) -> dict[int, int]:
 
 def pair_counts(records: list[Record], match: str, below: int | None = None) -> PairCounts:
     """The pairs of a match, all or those with a number below a limit."""
-    scores = [tuple(record["scores"]) for record in records if record["kind"] == "pair" and record["match"] == match]
-    return PairCounts.from_games(scores if below is None else scores[:below])
+    pairs = [record for record in records if record["kind"] == "pair" and record["match"] == match]
+    return PairCounts.from_games(tuple(pair["scores"]) for pair in pairs if below is None or pair["number"] < below)
 
 
 def most_pairs(config: CompareConfig, side: Side) -> int:
@@ -70,7 +72,9 @@ def is_decided(config: CompareConfig, side: Side, counts: PairCounts) -> bool:
 
 
 def sequential_test(config: CompareConfig) -> Sprt:
-    return Sprt(config.matches.elo0, config.matches.elo1)
+    """The chance of a false "stronger" is divided among the matches: many schemes, many chances to be lucky."""
+    matches = max(1, (len(config.cells()) - 1) * len(config.matches.at))
+    return Sprt(config.matches.elo0, config.matches.elo1, alpha=FALSE_ALARMS / matches)
 
 
 class Plan:

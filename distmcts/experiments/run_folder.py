@@ -9,6 +9,7 @@ runs/connect_four-20261116-070000/
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import time
@@ -36,7 +37,9 @@ def new_run(config: CompareConfig, overrides: list[str], folder: Path | None) ->
     if folder is None:
         folder = _free_folder(Path("runs"), f"{config.game}-{time.strftime('%Y%m%d-%H%M%S')}")
     if (folder / RECORDS).exists():
-        raise InputError(f"{folder}: holds a run already; go on with it: distmcts compare --resume {folder}")
+        raise InputError(f"{folder}: holds a run already; go on with it: distmcts compare --resume {shlex.quote(str(folder))}")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InputError(f"{folder}: is not empty; a run has a folder of its own")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "overrides.txt", "".join(f"{line}\n" for line in overrides))
@@ -61,9 +64,23 @@ def open_run(folder: Path) -> tuple[CompareConfig, dict[str, Any]]:
     try:
         given = yaml.safe_load((folder / CONFIG).read_text())
         manifest = json.loads((folder / MANIFEST).read_text())
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise InputError(f"{folder}: its configuration or manifest cannot be read: {error}") from None
+    except (OSError, ValueError, yaml.YAMLError):
+        raise InputError(f"{folder}: its configuration or manifest cannot be read") from None
+    if not isinstance(given, dict) or not isinstance(manifest, dict):
+        raise InputError(f"{folder}: its configuration or manifest cannot be read")
     return make_config(given, str(folder / CONFIG)), manifest
+
+
+def conditions() -> dict[str, Any]:
+    """What may have changed when a run is gone on with."""
+    return {
+        "distmcts": __version__,
+        "git": _git_revision(),
+        "cpu": _cpu_name(),
+        "cores": len(os.sched_getaffinity(0)),
+        "load_at_start": round(os.getloadavg()[0], 2),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
 
 
 def _manifest(config: CompareConfig) -> dict[str, Any]:
@@ -71,19 +88,14 @@ def _manifest(config: CompareConfig) -> dict[str, Any]:
     import numpy
 
     return {
-        "distmcts": __version__,
-        "git": _git_revision(),
+        **conditions(),
         "python": platform.python_version(),
         "numpy": numpy.__version__,
         "numba": numba.__version__,
         "system": f"{platform.system()} {platform.release()}",
-        "cpu": _cpu_name(),
-        "cores": len(os.sched_getaffinity(0)),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
-        "load_at_start": round(os.getloadavg()[0], 2),
         "seed": config.seed,
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": " ".join(["distmcts", *sys.argv[1:]]),
+        "command": shlex.join(["distmcts", *sys.argv[1:]]),
     }
 
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from distmcts.engine import Engine
+from distmcts.errors import InputError
 from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.machines import Machines
 from distmcts.experiments.variants import SERIAL, Cell
 from distmcts.game import CompiledGame
 from distmcts.match.play import Choose
+from distmcts.parallel.drive import Outcome
+from distmcts.tree.segment import available_bytes, show_bytes
 
 BYTES_PER_SIMULATION = 160  # more than any game here takes
 LEAST_MEMORY = 8 << 20
@@ -27,6 +30,21 @@ class Budget:
     @property
     def memory(self) -> int:
         return MEMORY_AT_TIME if self.simulations is None else max(LEAST_MEMORY, self.simulations * BYTES_PER_SIMULATION)
+
+
+def check_memory(config: CompareConfig) -> None:
+    """Refuse budgets that will not fit, before hours are spent on the way to them."""
+    asked = {
+        "budgets.simulations": config.budgets.simulations * max(1.0, *config.matches.factors, 1.0),
+        "speed.simulations": config.speed.simulations,
+        "quality.reference_simulations": config.quality.reference_simulations,
+        "simulated_workers.simulations": config.simulated_workers.simulations,
+        "simulated_machines.simulations": config.simulated_machines.simulations,
+    }
+    for key, simulations in asked.items():
+        needed = Budget(simulations=int(simulations)).memory
+        if needed > available_bytes():
+            raise InputError(f"{key}: {simulations:,.0f} simulations take {show_bytes(needed)}, more memory than is free")
 
 
 @dataclass(frozen=True)
@@ -106,31 +124,50 @@ def _simulated_machines(config: CompareConfig) -> Iterator[Side]:
             )
 
 
+class Spent:
+    """What the moves of a side really took: a budget in seconds is kept only nearly."""
+
+    def __init__(self):
+        self.moves = 0
+        self.seconds = 0.0
+        self.simulations = 0
+
+    def add(self, outcome: Outcome) -> None:
+        self.moves += 1
+        self.seconds += outcome.elapsed_s
+        self.simulations += outcome.simulations
+
+    def per_move(self) -> dict[str, float]:
+        moves = max(1, self.moves)
+        return {"seconds": self.seconds / moves, "simulations": self.simulations / moves}
+
+
 @contextmanager
-def player(game: CompiledGame, side: Side, seed: int) -> Iterator[Choose]:
+def player(game: CompiledGame, side: Side, seed: int, spent: Spent) -> Iterator[Choose]:
     """What chooses the moves of a side. Owns its engines."""
     settings = dict(side.settings)
     if side.machines:
         with Machines(game, machines=side.machines, seed=seed, **settings) as machines:
             yield lambda state: machines.choose(state, side.budget.simulations)
     else:
-        with engine_player(game, side.budget, seed, settings) as choose:
+        with engine_player(game, side.budget, seed, settings, spent) as choose:
             yield choose
 
 
 @contextmanager
-def opponent(game: CompiledGame, side: Side, seed: int) -> Iterator[Choose]:
-    with engine_player(game, side.opponent, seed, {"parallel": "serial", "workers": 1, "c": side.opponent_c}) as choose:
+def opponent(game: CompiledGame, side: Side, seed: int, spent: Spent) -> Iterator[Choose]:
+    settings = {"parallel": "serial", "workers": 1, "c": side.opponent_c}
+    with engine_player(game, side.opponent, seed, settings, spent) as choose:
         yield choose
 
 
 @contextmanager
-def engine_player(game: CompiledGame, budget: Budget, seed: int, settings: dict[str, Any]) -> Iterator[Choose]:
+def engine_player(game: CompiledGame, budget: Budget, seed: int, settings: dict[str, Any], spent: Spent) -> Iterator[Choose]:
     with Engine(game, memory=budget.memory, seed=seed, **settings) as engine:
 
         def choose(state) -> int:
             engine.set_position(state)
-            engine.run(simulations=budget.simulations, seconds=budget.seconds)
+            spent.add(engine.run(simulations=budget.simulations, seconds=budget.seconds))
             return engine.best_move()
 
         yield choose

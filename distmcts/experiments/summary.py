@@ -25,6 +25,7 @@ from distmcts.match.pairs import PairCounts
 from distmcts.match.strength import strength_speedup
 
 Row = dict[str, Any]
+UNEQUAL = 0.05  # share by which times may differ at "equal time" before the report says so
 DECISIONS = {"H1": "stronger", "H0": "not stronger", None: "undecided"}
 
 
@@ -47,7 +48,7 @@ def summarise(config: CompareConfig, manifest: Row, records: list[Record]) -> Ro
         "strength": _strength(config, all_sides, records),
         "simulated_workers": [row for side in all_sides for row in _simulated_workers(side, records)],
         "simulated_machines": [row for side in all_sides for row in _simulated_machines(side, records)],
-        "notes": _notes(config, manifest),
+        "notes": [*_notes(config, manifest, records), *_time_notes(all_sides, records)],
     }
 
 
@@ -55,8 +56,27 @@ def _of_cell(cell: Cell) -> Row:
     return {"cell": cell.name, "scheme": cell.variant.name, "backend": cell.variant.backend, "workers": cell.workers}
 
 
-def _notes(config: CompareConfig, manifest: Row) -> list[str]:
+def _notes(config: CompareConfig, manifest: Row, records: list[Record]) -> list[str]:
     notes = []
+    resumed = [record for record in records if record["kind"] == "resumed"]
+    if resumed:
+        changed = any(record[key] != manifest.get(key) for record in resumed for key in ("distmcts", "git", "cpu", "cores"))
+        where = "with another version or on another machine: do not mix those" if changed else "on the same machine and version"
+        notes.append(f"The run was interrupted and gone on with {len(resumed)} times, {where}.")
+    pairs = [record for record in records if record["kind"] == "pair"]
+    openings, numbers = len({pair["opening"] for pair in pairs}), len({pair["number"] for pair in pairs})
+    if openings < numbers:
+        notes.append(f"The game has only {openings} openings of this length for {numbers} pairs of a match: some came again.")
+    if config.simulated_workers.pairs or config.simulated_machines.pairs:
+        notes.append("The c of simulated workers and machines is the configured one, not tuned.")
+    if config.quality.solved:
+        few = config.quality.solved_simulations
+        notes.append(f"Regret is measured after {few} simulations: with more, all schemes find the best move of small endgames.")
+    if config.matches.pairs:
+        notes.append(
+            f"'Not stronger' means: less than {config.matches.elo1:g} Elo stronger, as far as the sequential test can tell. "
+            "A strength speedup at the end of its scale (twice the largest factor, half the smallest) is open on that side."
+        )
     cores = manifest.get("cores") or 1
     if max(config.workers) > cores:
         notes.append(f"There were {cores} cores for up to {max(config.workers)} workers: those beyond had to share.")
@@ -78,7 +98,7 @@ def _tuning(config: CompareConfig, records: list[Record]) -> Row:
         tried = sorted((c, hits) for (scheme, c), hits in agreed.items() if scheme == name)
         candidates = [{"c": c, "regret": None, "agreement": sum(hits) / len(hits)} for c, hits in tried]
         rows.append({"scheme": name, "c": chosen[name], "candidates": candidates})
-    return {"tuned": bool(agreed), "rows": rows}
+    return {"tuned": len(config.tuning.c) > 1 and bool(agreed), "rows": rows}
 
 
 def _speed(config: CompareConfig, records: list[Record]) -> list[Row]:
@@ -117,7 +137,7 @@ def _quality(config: CompareConfig, records: list[Record]) -> list[Row]:
     agreed: dict[tuple[str, str], list[bool]] = defaultdict(list)
     regrets: dict[str, list[float]] = defaultdict(list)
     for record in records:
-        if record["kind"] == "answer":
+        if record["kind"] == "answer" and record["position"] in truth:
             agreed[record["cell"], record["at"]].append(record["move"] == truth[record["position"]])
         elif record["kind"] == "endgame":
             regrets[record["cell"]].append(record["regret"])
@@ -163,6 +183,22 @@ def _match(config: CompareConfig, side: Side, records: list[Record]) -> list[Row
     ]
 
 
+def _time_factor(side: Side, records: list[Record]) -> float:
+    """How many times the opponent's time a side really took for its moves."""
+    spent = [record["per_move"] for record in records if record["kind"] == "pair" and record["match"] == side.match]
+    return sum(own["seconds"] for own, _ in spent) / max(sum(other["seconds"] for _, other in spent), 1e-9)
+
+
+def _time_notes(all_sides: list[Side], records: list[Record]) -> list[str]:
+    notes = []
+    for side in all_sides:
+        if side.at == "time" and side.group == "cells" and pair_counts(records, side.match).pairs:
+            factor = _time_factor(side, records)
+            if abs(factor - 1) > UNEQUAL:
+                notes.append(f"At equal time, {side.name} really took {factor:.2f} times the time of serial for a move.")
+    return notes
+
+
 def _curve(side: Side, records: list[Record]) -> list[Row]:
     counts = pair_counts(records, side.match)
     return [{"factor": side.factor, "budget": side.at, **_elo(counts)}] if counts.pairs else []
@@ -171,8 +207,11 @@ def _curve(side: Side, records: list[Record]) -> list[Row]:
 def _strength(config: CompareConfig, all_sides: list[Side], records: list[Record]) -> list[Row]:
     rows = []
     for at in config.matches.at:
-        curve = {side.factor: pair_counts(records, side.match) for side in all_sides if side.group == "curve" and side.at == at}
-        curve = {factor: counts for factor, counts in curve.items() if counts.pairs}
+        curve = {}
+        for side in all_sides:
+            counts = pair_counts(records, side.match)
+            if side.group == "curve" and side.at == at and counts.pairs:
+                curve[_time_factor(side, records) if at == "time" else side.factor] = counts
         if not curve:
             continue
         for side in all_sides:

@@ -19,7 +19,7 @@ class Tune:
 
     @property
     def name(self) -> str:
-        return f"tune/{self.cell.name}/c={self.c:g}/{self.position}"
+        return f"tune/{self.cell.name}/c={self.c!r}/{self.position}"
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from distmcts.kernels.layout import SLICE_OVER
 from distmcts.parallel.workers import Event, Job
 
 SLICE_S = 0.02  # how often the caller looks up from the kernel: time, progress, Ctrl-C
-FIRST_SLICE = 64
+LEAST_SLICE = 16  # simulations
 
 
 class Inline:
     def __init__(self, jobs: list[dict[str, Job]]):
         self._jobs = jobs
         self._job: Job | None = None
-        self._length = FIRST_SLICE
+        self._rate = 0.0  # simulations a second in the last slice
 
     def begin(self, index: int, job: str) -> None:
         self._job = self._jobs[index][job]
@@ -24,19 +24,17 @@ class Inline:
         if self._job is None:
             time.sleep(timeout_s)
             return []
-        aim = max(1e-4, min(timeout_s, SLICE_S))
-        deadline = time.perf_counter() + aim
+        now = time.perf_counter()
+        deadline = now + min(timeout_s, SLICE_S)
         while True:
-            start = time.perf_counter()
-            status = self._job(self._length)
+            # Half of the time left, by the last rate: slices shrink towards the deadline, so it is hardly passed.
+            length = max(LEAST_SLICE, int(self._rate * (deadline - now) / 2))
+            status = self._job(length)
             if status != SLICE_OVER:
                 self._job = None
                 return [Event(0, status)]
-            now = time.perf_counter()
-            if now - start < aim / 4:
-                self._length *= 2
-            elif now - start > aim:
-                self._length = max(1, self._length // 2)
+            start, now = now, time.perf_counter()
+            self._rate = length / max(now - start, 1e-9)
             if now >= deadline:
                 return []
 

@@ -2,6 +2,7 @@
 
 import csv
 import random
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -36,7 +37,9 @@ DETERMINISTIC = {
 
 
 def without_times(records: list[dict]) -> list[dict]:
-    return [{key: value for key, value in record.items() if key != "took_s"} for record in records]
+    """What must be equal; where a run was resumed is not part of it."""
+    kept = [record for record in records if record["kind"] != "resumed"]
+    return [{key: value for key, value in record.items() if key != "took_s"} for record in kept]
 
 
 @pytest.fixture(scope="module")
@@ -104,15 +107,8 @@ def test_a_match_that_is_decided_ends_and_others_go_on(whole_run):
     given = {**DETERMINISTIC, "matches": {**DETERMINISTIC["matches"], "elo0": -1000, "elo1": -400}}
     config = make_config(given, "test")
     first = [record for record in read_records(whole_run / "records.jsonl") if record["kind"] in ("tune", "reference")]
-    draws = [
-        {
-            "unit": f"pair/cells/simulations/root x2/{i}",
-            "kind": "pair",
-            "match": "cells/simulations/root x2",
-            "scores": [0.5, 0.5],
-        }
-        for i in range(3)
-    ]
+    match = "cells/simulations/root x2"
+    draws = [{"unit": f"pair/{match}/{i}", "kind": "pair", "match": match, "number": i, "scores": [0.5, 0.5]} for i in range(5)]
     left = {unit.name for unit in Plan(config, 4, 4).units([*first, *draws])}
     assert not any(name.startswith("pair/cells/simulations/root x2/") for name in left)
     assert "pair/cells/simulations/root x1/5" in left
@@ -183,6 +179,8 @@ def test_timed_cells(tmp_path):
 
 
 BAD = [
+    ({"game": "tic_tac_toe", "workers": []}, "test: workers=[]"),
+    ({"game": "tic_tac_toe", "matches": {"elo0": 60}}, "elo0 must be below elo1"),
     ({"game": "tic_tac_toe", "workrs": [1]}, "test: unknown key 'workrs': did you mean 'workers'?"),
     ({"game": "tic_tac_toe", "matches": {"pars": 1}}, "test: unknown key 'matches.pars': did you mean 'matches.pairs'?"),
     ({"game": "tic_tac_toe", "schemes": ["tre"]}, "unknown scheme 'tre': did you mean 'tree'?"),
@@ -196,6 +194,36 @@ BAD = [
     ({"schemes": ["tree"]}, "'game' is missing"),
     ({1: 2}, "keys must be names"),
 ]
+
+
+def test_what_stands_twice_is_measured_once():
+    twice = {
+        "game": "tic_tac_toe",
+        "schemes": ["serial", "tree", " tree"],
+        "workers": [2, 2],
+        "tuning": {"c": [1, 1.0, 2]},
+        "matches": {"at": ["time", "time"], "factors": [2, 2.0, 1]},
+        "simulated_workers": {"pairs": 1, "workers": [4, 4], "readings": ["none", "none"]},
+    }
+    config = make_config(twice, "test")
+    names = [unit.name for unit in Plan(config, 2, 2).units([{"unit": "", "kind": ""}])]
+    assert len(names) == len(set(names))
+    assert config.schemes == ("serial", "tree") and config.matches.factors == (2.0,)
+
+
+def test_a_changed_configuration_is_refused(whole_run, tmp_path):
+    shutil.copytree(whole_run, tmp_path / "run")
+    text = (tmp_path / "run" / "config.yaml").read_text()
+    (tmp_path / "run" / "config.yaml").write_text(text.replace("seed: 1", "seed: 2"))
+    assert "config.yaml: was changed since the run began" in fails(["compare", "--resume", "run"], tmp_path)
+
+
+def test_a_report_without_a_reference_is_still_made(whole_run, tmp_path):
+    """A damaged line was removed, as the error message says; the rest still counts."""
+    shutil.copytree(whole_run, tmp_path / "run")
+    path = tmp_path / "run" / "records.jsonl"
+    path.write_text("".join(line for line in path.read_text().splitlines(True) if '"reference/0"' not in line))
+    assert distmcts("report", "run", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(("given", "said"), BAD)
@@ -220,4 +248,11 @@ def test_bad_commands(tmp_path, whole_run):
     assert "is not a run" in fails(["report", "nowhere"], tmp_path)
     (tmp_path / "file").write_text("")
     assert "Not a directory" in fails(["compare", "tic_tac_toe", "--out", "file/run"], tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "config.yaml").write_text("precious")
+    assert "full: is not empty" in fails(["compare", "tic_tac_toe", "--out", "full"], tmp_path)
+    assert (tmp_path / "full" / "config.yaml").read_text() == "precious"
+    assert "speed.simulations: 9,000,000,000 simulations take" in fails(
+        ["compare", "tic_tac_toe", "speed.simulations=9000000000"], tmp_path
+    )
     assert not (tmp_path / "runs").exists()

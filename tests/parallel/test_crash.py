@@ -61,7 +61,8 @@ def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_fou
         **settings,
     ) as engine:
         assert names_of_ours() != []
-        killer = Killer(engine, seed, pause_s=0.06)
+        # A leaf round needs all workers at once: killed faster than they are replaced, they would get nowhere.
+        killer = Killer(engine, seed, pause_s=0.3 if parallel == "leaf" else 0.06)
         killer.start()
         asked = 0
         deadline = time.monotonic() + 20 + kills

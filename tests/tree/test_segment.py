@@ -24,7 +24,8 @@ NO_PROCESS = (1 << 22) + 1  # Linux never gives a number so high
 
 # A plain program that uses the library and handles no signals. It says who its workers are, then searches or waits.
 PROGRAM = """
-import sys, time, distmcts
+import signal, sys, time, distmcts
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts tests in the background has Ctrl-C ignored
 backing, action = sys.argv[1:]
 with distmcts.Engine("tic_tac_toe", workers=2, memory="1MiB", backing=backing) as engine:
     print(*engine.worker_pids(), flush=True)
