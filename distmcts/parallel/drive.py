@@ -104,7 +104,7 @@ class Drive:
         if self.seconds is None:
             return LOOK_S
         left = self.seconds - (time.perf_counter() - self._start)
-        return min(LOOK_S, max(left, 0.001))
+        return min(LOOK_S, max(left, 0.0001))
 
     def _progress(self) -> Progress:
         trees = self.scheme.trees
