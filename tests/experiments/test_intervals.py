@@ -8,12 +8,14 @@ from distmcts.experiments.intervals import mean_interval, ratio_interval, share_
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 5, 6, 7, 10, 30, 200])
 def test_student(degrees):
-    stats = pytest.importorskip("scipy.stats")
+    from scipy import stats
+
     assert student_quantile(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-3)
 
 
 def test_share_of_a_library():
-    stats = pytest.importorskip("scipy.stats")
+    from scipy import stats
+
     for hits, tries in [(0, 10), (3, 10), (10, 10), (70, 200)]:
         known = stats.binomtest(hits, tries).proportion_ci(method="wilson")
         assert share_interval(hits, tries)[1:] == pytest.approx((known.low, known.high), abs=1e-9)

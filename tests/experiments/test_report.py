@@ -24,7 +24,9 @@ IDS = [*(f"plot-{name}" for name in PLOTS), *(f"table-{name}" for name in TABLES
 SECTIONS = ["advice", "speed", "strength", "quality", "simulated", "method", "manifest"]
 VOID = {"meta", "link", "br"}
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-in_browser = pytest.mark.skipif(BROWSER is None, reason="needs chromium, chromium-browser or google-chrome on the PATH")
+in_browser = pytest.mark.skipif(
+    BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the PATH; .ci/run installs one as root on Debian"
+)
 HOSTILE = """</style></svg><script>alert("1")</script><img src="http://evil.example/x.png" onerror='x()'>-->$\\frac{$&amp;"""
 
 

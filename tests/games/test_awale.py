@@ -49,7 +49,8 @@ def test_perft_of_the_plain_rules(pits, seeds, rules):
 
 @pytest.mark.parametrize("pits, seeds, games", [(6, 4, 200), (3, 3, 100), (4, 4, 100), (6, 2, 100)])
 def test_same_as_open_spiel(pits, seeds, games):
-    pyspiel = pytest.importorskip("pyspiel", reason="needs the interop extra")
+    import pyspiel
+
     game = Awale(pits, seeds)
     oware = pyspiel.load_game("oware", {"num_houses_per_player": pits, "num_seeds_per_house": seeds})
     for state, theirs in alongside(game, oware, games):

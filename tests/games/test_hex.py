@@ -53,7 +53,8 @@ def test_perft(size, counts):
 
 @pytest.mark.parametrize("size", [3, 11, 14])
 def test_same_as_open_spiel(size):
-    pyspiel = pytest.importorskip("pyspiel", reason="needs the interop extra")
+    import pyspiel
+
     game = Hex(size)
     for state, theirs in alongside(game, pyspiel.load_game("hex", {"board_size": size}), 200):
         assert game.look(state) == their_look(theirs)

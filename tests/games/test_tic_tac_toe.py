@@ -16,7 +16,8 @@ def test_perft():
 
 
 def test_same_as_open_spiel():
-    pyspiel = pytest.importorskip("pyspiel", reason="needs the interop extra")
+    import pyspiel
+
     for state, theirs in alongside(GAME, pyspiel.load_game("tic_tac_toe"), 300):
         assert GAME.look(state) == their_look(theirs)
 

@@ -17,7 +17,8 @@ LONGEST = 3000  # pairs
 
 def most_likely(counts: np.ndarray, score: float) -> float:
     """Largest log likelihood of all distributions with that mean score, by a general-purpose optimiser."""
-    optimize = pytest.importorskip("scipy.optimize")
+    from scipy import optimize
+
     scores = np.array(CELL_SCORES)
     conditions = [{"type": "eq", "fun": lambda p: p.sum() - 1}, {"type": "eq", "fun": lambda p: p @ scores - score}]
     answer = optimize.minimize(

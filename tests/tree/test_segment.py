@@ -32,7 +32,7 @@ with distmcts.Engine("tic_tac_toe", workers=2, memory="1MiB", backing=backing) a
     engine.search(seconds=60) if action == "search" else time.sleep(60)
 """
 
-needs_names = pytest.mark.skipif(not NAMES.is_dir(), reason="named segments live in /dev/shm")
+needs_names = pytest.mark.skipif(not NAMES.is_dir(), reason="this system has no /dev/shm, where named segments live")
 
 
 def names(pid: int) -> list[str]:
