@@ -60,7 +60,6 @@ def _measure(folder: Path) -> None:
 
     settings, _ = open_run(folder)
     before = (folder / RECORDS).stat().st_size
-    finished = False
     try:
         with _progress() as show:
 
@@ -69,14 +68,14 @@ def _measure(folder: Path) -> None:
                 show(standing)
 
             run_comparison(folder, settings, on_progress)
-        finished = True
-    finally:
-        if finished:
-            write_outputs(folder)
-        elif (folder / RECORDS).stat().st_size != before:  # something was measured, and what stopped it is said last
+    except BaseException as error:
+        # An error before anything was measured would come again: only it is shown then.
+        if not isinstance(error, DistmctsError) or (folder / RECORDS).stat().st_size != before:
             with suppress(DistmctsError):
                 write_outputs(folder)
             print(f"distmcts: stopped; go on with: distmcts compare --resume {shlex.quote(str(folder))}", file=sys.stderr)
+        raise
+    write_outputs(folder)
 
 
 @contextmanager

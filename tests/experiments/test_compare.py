@@ -151,6 +151,18 @@ def test_twenty_interruptions_change_nothing(whole_run, tmp_path):
     assert (folder / "results.csv").read_text() == results_csv(summary_of(whole_run))
 
 
+def test_ctrl_c_before_anything_is_measured_says_how_to_go_on(tmp_path):
+    process = start("compare", "tic_tac_toe", "--out", "a run", cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "a run" / "records.jsonl").exists() and time.monotonic() < deadline:
+        time.sleep(0.002)
+    time.sleep(0.05)  # it compiles, or looks for positions
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert errors == "distmcts: stopped; go on with: distmcts compare --resume 'a run'\n"
+
+
 def test_timed_cells(tmp_path):
     """What depends on the clock: not equal from run to run, but complete and sensible."""
     given = {
