@@ -37,7 +37,7 @@ def cells(worker_counts: list[int]) -> list[tuple[str, str, str, int]]:
 
 def bare_rate(game, simulations: int, seed: int) -> float:
     start = np.array(game.initial_state())
-    state, moves = start.copy(), np.zeros(game.max_moves, np.int64)
+    state, moves = start.copy(), np.zeros(game.list_length, np.int64)
     results, totals = np.zeros(MAX_PLAYERS), np.zeros(MAX_PLAYERS)
     rng = seeded(seed, 0)
     bare_playouts(game, start, state, moves, results, totals, rng, -1, 100)

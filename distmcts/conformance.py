@@ -21,7 +21,7 @@ from distmcts.game import CompiledGame
 from distmcts.kernels import referee
 from distmcts.kernels.layout import MAX_PLAYERS
 from distmcts.kernels.rng import seeded
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.tags import CHANCE, OVER
 from distmcts.registry import load_game
 
 MAX_LENGTH = 100_000  # moves; a game that goes on for longer does not end
@@ -29,6 +29,7 @@ NO_END = "a random game did not end"
 GUARD = 4096  # elements behind each buffer that must stay as they are
 PERFT_LIMIT = 300_000
 PYTHON_GAMES = 20
+DRAWS = 2000  # of one chance event
 
 
 class Check(NamedTuple):
@@ -50,6 +51,7 @@ def check(game: CompiledGame, games: int = 200, seed: int = 1) -> list[Check]:
     steps: list[tuple[str, Callable[[], str]]] = [
         ("apply is pure", lambda: _purity(game, games, seed)),
         ("playouts end the game", lambda: _playouts(game, games, seed)),
+        ("outcomes come as often as they are likely", lambda: _chance(game, games, seed)),
         ("positions are written and read back", lambda: _round_trip(game, games, seed)),
         ("Python body equals compiled body", lambda: _python_body(game, seed)),
         ("perft", lambda: _perft(game)),
@@ -76,7 +78,11 @@ def random_game(game: CompiledGame, chooser: random.Random) -> Iterator[tuple[np
             return
         if not moves:
             raise GameError(f"{game.name}: no legal moves but not over in {game.format(state)!r}")
-        state = game.apply(state, chooser.choice(moves))
+        if player == CHANCE:
+            outcomes, chances = zip(*game.chance_outcomes(state), strict=True)
+            state = game.apply(state, chooser.choices(outcomes, chances)[0])
+        else:
+            state = game.apply(state, chooser.choice(moves))
     raise GameError(f"{game.name}: {NO_END} within {MAX_LENGTH} moves")
 
 
@@ -87,39 +93,83 @@ def _random_games(game: CompiledGame, games: int, seed: int) -> str:
         for state, player, moves, results in random_game(game, chooser):
             positions += 1
             where = game.format(state)
-            if player != OVER and not 0 <= player < game.players:
+            if player == CHANCE:
+                _check_outcomes(game, state, where)
+            elif player != OVER and not 0 <= player < game.players:
                 raise GameError(f"player {player} of {game.players} is to move in {where!r}")
-            if len(set(moves)) != len(moves) or any(not 0 <= move < game.move_limit for move in moves):
+            elif isinstance(moves, list) and not _are_moves(moves, game.move_limit):
                 raise GameError(f"moves repeat or are outside 0 to {game.move_limit - 1} in {where!r}: {moves}")
             if any(not -1 <= result <= 1 for result in results):
                 raise GameError(f"results outside -1 to 1 in {where!r}: {results}")
     return f"{games} games, {positions} positions"
 
 
+def _are_moves(moves: list[int], limit: int) -> bool:
+    return len(set(moves)) == len(moves) and all(0 <= move < limit for move in moves)
+
+
+def _check_outcomes(game: CompiledGame, state: np.ndarray, where: str) -> None:
+    if not game.has_chance:
+        raise GameError(f"chance is to move in {where!r}, but the game has no sample_outcome")
+    outcomes = game.chance_outcomes(state)
+    if len({outcome for outcome, _ in outcomes}) != len(outcomes) or any(outcome < 0 for outcome, _ in outcomes):
+        raise GameError(f"outcomes repeat or are negative in {where!r}: {outcomes}")
+    if any(not 0 < chance <= 1 for _, chance in outcomes) or abs(sum(chance for _, chance in outcomes) - 1) > 1e-9:
+        raise GameError(f"probabilities do not sum to 1 in {where!r}: {outcomes}")
+
+
+def _chance(game: CompiledGame, games: int, seed: int) -> str:
+    """sample_outcome against chance_outcomes: how often each outcome comes, within six standard deviations."""
+    if not game.has_chance:
+        return "the game knows no chance"
+    chooser = random.Random(seed)
+    rng = seeded(seed, 0)
+    drawn = np.zeros(DRAWS, np.int64)
+    events = 0
+    for _ in range(max(1, games // 50)):
+        for state, player, *_ in random_game(game, chooser):
+            if player != CHANCE or chooser.random() > 0.2:
+                continue
+            events += 1
+            referee.draw_outcomes(game, state, drawn, rng)
+            chances = dict(game.chance_outcomes(state))
+            if strange := set(drawn.tolist()) - chances.keys():
+                raise GameError(f"outcome {min(strange)} is drawn in {game.format(state)!r}, but is none of {sorted(chances)}")
+            for outcome, chance in chances.items():
+                found = int((drawn == outcome).sum())
+                if abs(found - DRAWS * chance) > 6 * (DRAWS * chance * (1 - chance)) ** 0.5 + 1:
+                    where = game.format(state)
+                    raise GameError(f"outcome {outcome} came {found} times in {DRAWS} in {where!r}, not at {chance:g}")
+    return f"{events} events, {DRAWS} draws each"
+
+
 def _buffers(game: CompiledGame, games: int, seed: int) -> str:
     """The arrays a game gets are parts of larger ones; what lies behind them must not change."""
     chooser = random.Random(seed)
     states = np.full(game.state_words + GUARD, 0xA5A5A5A5A5A5A5A5, np.uint64)
-    moves = np.full(game.max_moves + GUARD, -77, np.int64)
+    moves = np.full(game.list_length + GUARD, -77, np.int64)
+    chances = np.full(game.max_outcomes + GUARD, -7.7)
     results = np.full(game.players + GUARD, -7.7)
-    state, buffer, rewards = states[: -GUARD or None], moves[: -GUARD or None], results[: -GUARD or None]
+    state, buffer, likely, rewards = states[:-GUARD], moves[:-GUARD], chances[:-GUARD], results[:-GUARD]
+    all_arrays = (("state", states, 0xA5A5A5A5A5A5A5A5), ("moves", moves, -77), ("probabilities", chances, -7.7))
     played = 0
     while played < games:
         played += 1
         state[:] = 0
         referee.begin(game, state)
         for _ in range(MAX_LENGTH):
-            player, count = referee.look(game, state, buffer, rewards)
-            if count > game.max_moves:
-                raise GameError(
-                    f"{game.name} writes beyond the end of its moves buffer: {count} moves, max_moves is {game.max_moves}"
-                )
+            player, count = referee.look(game, state, buffer, likely, rewards)
+            limit = game.max_outcomes if player == CHANCE else game.max_moves
+            if count > limit and (player == CHANCE or not game.has_ranks):
+                what = f"{count} outcomes, max_outcomes" if player == CHANCE else f"{count} moves, max_moves"
+                raise GameError(f"{game.name} writes beyond the end of its moves buffer: {what} is {limit}")
             if player == OVER or count == 0:
                 break
-            referee.play(game, state, buffer[chooser.randrange(count)])
+            chosen = chooser.randrange(count)
+            referee.play(game, state, buffer[chosen] if count <= limit else chosen)
         else:
             games = 0  # it does not end, which the next check will say
-        for name, array, value in (("state", states, 0xA5A5A5A5A5A5A5A5), ("moves", moves, -77), ("rewards", results, -7.7)):
+        for name, array, value in (*all_arrays, ("rewards", results, -7.7)):
             if not (array[-GUARD:] == value).all():
                 raise GameError(f"{game.name} writes beyond the end of its {name} buffer")
     return f"{played} games"
@@ -147,7 +197,7 @@ def _purity(game: CompiledGame, games: int, seed: int) -> str:
 def _playouts(game: CompiledGame, games: int, seed: int) -> str:
     rng = seeded(seed, 0)
     chooser = random.Random(seed)
-    moves = np.zeros(game.max_moves, np.int64)
+    moves = np.zeros(game.list_length, np.int64)
     results, totals = np.zeros(MAX_PLAYERS), np.zeros(MAX_PLAYERS)
     count = 0
     for _ in range(max(1, games // 10)):
@@ -182,7 +232,10 @@ def digest(game: CompiledGame, games: int, seed: int) -> str:
     with np.errstate(over="ignore"):
         for _ in range(games):
             for state, player, moves, results in random_game(game, chooser):
-                content.update(repr((state.tolist(), int(player), moves, results)).encode())
+                chances = game.chance_outcomes(state)
+                content.update(repr((state.tolist(), int(player), moves, chances, results)).encode())
+                guess = game.evaluate(state) if player != OVER else None
+                content.update(repr((int(referee.hash_state(game, state)), guess)).encode())
     return content.hexdigest()
 
 

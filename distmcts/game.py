@@ -9,6 +9,10 @@ A game file gives rules as plain functions on a state, which is an array of uint
 
 Rules take the game first, so `game.size` is its parameter; numbers and arrays are constants in compiled code. Their argument
 names must be those of distmcts/kernels/tags.py. They are compiled by numba, and must also run as plain Python.
+
+Chance: `player` says CHANCE, `chance_outcomes` and `sample_outcome` say what can happen, `apply` plays an outcome like a move.
+Huge action spaces: `move_count` says how many moves there are; where they are more than `max_moves`, the moves are 0, 1, ...,
+count - 1, and nothing ever lists them.
 """
 
 import ast
@@ -27,8 +31,18 @@ from distmcts.errors import InputError
 from distmcts.kernels import referee
 from distmcts.kernels.jit import fingerprint
 from distmcts.kernels.layout import MAX_PLAYERS
-from distmcts.kernels.playout import no_evaluation, uniform_playout
-from distmcts.kernels.tags import OVER, Tag
+from distmcts.kernels.playout import (
+    equal_priors,
+    mixed_words,
+    move_itself,
+    no_count,
+    no_evaluation,
+    no_outcome,
+    no_outcomes,
+    uniform_playout,
+    uniform_step,
+)
+from distmcts.kernels.tags import CHANCE, OVER, Tag
 
 State = np.ndarray
 
@@ -43,6 +57,13 @@ class Rules(NamedTuple):
     returns: Callable
     playout: Callable = uniform_playout
     evaluate: Callable = no_evaluation
+    chance_outcomes: Callable = no_outcomes
+    sample_outcome: Callable = no_outcome
+    playout_step: Callable = uniform_step
+    state_hash: Callable = mixed_words
+    move_count: Callable = no_count
+    priors: Callable = equal_priors
+    rave_key: Callable = move_itself
 
 
 class CompiledGame(Tag):
@@ -52,8 +73,9 @@ class CompiledGame(Tag):
     rules: ClassVar[Rules]
     players: int = 2
     state_words: int
-    max_moves: int  # no position has more legal moves
-    move_limit: int  # moves are 0 <= move < move_limit
+    max_moves: int  # no list of legal moves is longer
+    move_limit: int  # listed moves are 0 <= move < move_limit
+    max_outcomes: int = 1  # no chance event has more
     perft_counts: Sequence[int] = ()  # known numbers of move sequences from the start, lengths 1, 2, ...
 
     def __init__(self, **parameters: Any):
@@ -73,11 +95,20 @@ class CompiledGame(Tag):
         return _frozen(state)
 
     def look(self, state: State) -> tuple[int, list[int], list[float]]:
-        """The player to move (OVER when finished), the legal moves, and each player's result of a finished game."""
-        moves = np.zeros(self.max_moves, np.int64)
+        """The player to move (CHANCE, or OVER when finished), the legal moves, and each player's result of a finished game.
+
+        At a chance event the moves are its outcomes. Where there are too many moves to list, the list is a range.
+        """
+        player, moves, _, results = self._look(state)
+        return player, moves, results
+
+    def _look(self, state: State) -> tuple[int, Sequence[int], np.ndarray, list[float]]:
+        moves = np.zeros(self.list_length, np.int64)
+        probabilities = np.zeros(self.max_outcomes)
         results = np.zeros(MAX_PLAYERS)
-        player, count = referee.look(self, state, moves, results)
-        return int(player), moves[:count].tolist(), results[: self.players].tolist()
+        player, count = referee.look(self, state, moves, probabilities, results)
+        listed = moves[:count].tolist() if count <= self.list_length else range(count)
+        return int(player), listed, probabilities, results[: self.players].tolist()
 
     def player(self, state: State) -> int:
         return self.look(state)[0]
@@ -85,8 +116,13 @@ class CompiledGame(Tag):
     def is_over(self, state: State) -> bool:
         return self.player(state) == OVER
 
-    def legal_moves(self, state: State) -> list[int]:
+    def legal_moves(self, state: State) -> Sequence[int]:
         return self.look(state)[1]
+
+    def chance_outcomes(self, state: State) -> list[tuple[int, float]]:
+        """The outcomes of a chance event with their probabilities; none elsewhere."""
+        player, outcomes, probabilities, _ = self._look(state)
+        return list(zip(outcomes, probabilities.tolist(), strict=False)) if player == CHANCE else []
 
     def returns(self, state: State) -> list[float]:
         return self.look(state)[2]
@@ -108,15 +144,44 @@ class CompiledGame(Tag):
     def has_evaluation(self) -> bool:
         return self.rules.evaluate is not no_evaluation
 
+    @property
+    def has_priors(self) -> bool:
+        return self.rules.priors is not equal_priors
+
+    # Constants of compiled code: what a game does not have costs nothing.
+
+    @property
+    def has_chance(self) -> bool:
+        return self.rules.sample_outcome is not no_outcome
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether there are positions with more moves than can be listed."""
+        return self.rules.move_count is not no_count
+
+    @property
+    def own_playout(self) -> bool:
+        return self.rules.playout is not uniform_playout
+
+    @property
+    def list_length(self) -> int:
+        """Room for every list of moves or outcomes."""
+        return max(self.max_moves, self.max_outcomes)
+
+    @property
+    def rave_keys(self) -> int:
+        return self.move_limit
+
     def perft(self, depth: int, state: State | None = None) -> int:
-        """How many different ways there are to play `depth` moves."""
+        """How many different ways there are to play `depth` moves; outcomes of chance count as moves."""
         if depth < 1:
             raise InputError(f"perft depth must be at least 1, not {depth}")
         states = np.zeros((depth + 1, self.state_words), np.uint64)
         states[0] = self.initial_state() if state is None else state
-        moves = np.zeros((depth, self.max_moves), np.int64)
+        moves = np.zeros((depth, self.list_length), np.int64)
         counts = np.zeros(depth + 1, np.int64)
-        return int(referee.perft(self, states, moves, counts, np.zeros(depth, np.int64), depth))
+        arrays = (states, moves, np.zeros(self.max_outcomes), counts, np.zeros(depth, np.int64))
+        return int(referee.perft(self, *arrays, depth))
 
     # ---- for people: a game overrides these --------------------------------------------------------------------------------
 
@@ -150,7 +215,12 @@ class CompiledGame(Tag):
 
     def parse_move(self, state: State, text: str) -> int:
         """The legal move that a person typed, by its name or number."""
-        by_name = {self.move_name(state, move).lower(): move for move in self.legal_moves(state)}
+        legal = self.legal_moves(state)
+        if len(legal) > self.list_length:
+            if text.strip().isdigit() and int(text) in legal:
+                return int(text)
+            raise InputError(f"{text!r} is not a legal move here; legal: 0 to {len(legal) - 1}")
+        by_name = {self.move_name(state, move).lower(): move for move in legal}
         wanted = text.strip().lower()
         if wanted in by_name:
             return by_name[wanted]

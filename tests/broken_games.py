@@ -9,8 +9,7 @@ import numpy as np
 from distmcts.errors import InputError
 from distmcts.game import CompiledGame, Rules, State
 from distmcts.kernels.jit import kernel
-from distmcts.kernels.playout import play_random_move
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.tags import OVER, playout_step
 
 STONES = np.uint64(10)
 COMPILED = not numba.config.DISABLE_JIT
@@ -114,7 +113,7 @@ class LookingChangesTheState(Nim):
 
 def playout_of_one_move(game, state, moves, rng):
     if state[0] != _0:
-        play_random_move(game, state, moves, rng)
+        playout_step(game, state, moves, rng)
 
 
 class PlayoutStopsEarly(Nim):

@@ -17,6 +17,7 @@ NAMES = {
     "random games end, moves are legal",
     "apply is pure",
     "playouts end the game",
+    "outcomes come as often as they are likely",
     "positions are written and read back",
     "Python body equals compiled body",
     "perft",

@@ -130,6 +130,7 @@ HEARTBEAT = 20  # grows while the worker is alive
 BORN = 21  # 1 when the last node on the path is new: created by this simulation
 SLOT_INDEX = 22  # 1 + number of this worker, as it stands in locks
 DOING = 23  # what the worker is at, for those who look on: SELECTING, PLAYING, ...; no part of the journal
+BREACH = 24  # how the game broke its contract, or FINE
 SLOT_WORDS = 32
 
 IDLE = 0
@@ -147,6 +148,16 @@ WAITING = 4  # for a lock, or for other workers' playouts
 PAUSED = 0  # PAUSE was set
 EXHAUSTED = 1  # no tickets left
 SLICE_OVER = 2  # the agreed number of simulations is done; call again
+
+BROKEN = 3  # the game broke its contract: `BREACH` of the slot says how, `state` where; the simulation stays under way
+
+# How a game can break its contract
+FINE = 0
+NO_MOVES = 1  # no legal moves, but not over
+MOVE_OUT_OF_RANGE = 2
+TOO_MANY_MOVES = 3  # more than max_moves: the buffer is overrun
+BAD_PROBABILITIES = 4  # they do not sum to 1
+NO_END = 5  # a playout goes on for ever
 
 # ---- choices --------------------------------------------------------------------------------------------------------------
 

@@ -1,10 +1,12 @@
 """Single steps of a game for the host side: begin, play, look. And perft, random games and bare playouts."""
 
+import numpy as np
+
 from distmcts.kernels import tags
-from distmcts.kernels.jit import entry
-from distmcts.kernels.playout import play_random_move, run_playout
+from distmcts.kernels.jit import entry, part
+from distmcts.kernels.playout import find_move, run_playout
 from distmcts.kernels.states import copy_state
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.tags import CHANCE, OVER
 
 
 @entry
@@ -17,14 +19,44 @@ def play(game, state, move):
     tags.apply(game, state, move)
 
 
+@part
+def options(game, state, moves, probabilities, player):
+    """List the legal moves, or a chance event's outcomes; their number. Ranked moves are counted and not listed."""
+    if game.has_chance and player == CHANCE:
+        return np.int64(tags.chance_outcomes(game, state, moves, probabilities))
+    if game.has_ranks:
+        count = np.int64(tags.move_count(game, state))
+        if count > game.max_moves:
+            return count
+    return np.int64(tags.legal_moves(game, state, moves))
+
+
 @entry
-def look(game, state, moves, results):
-    """The player to move and the number of legal moves; fills `moves`, and `results` if the game is over."""
-    player = tags.player(game, state)
+def look(game, state, moves, probabilities, results):
+    """The player to move (or CHANCE) and the number of `options`; fills `results` if the game is over."""
+    player = np.int64(tags.player(game, state))
     if player == OVER:
         tags.returns(game, state, results)
-        return player, 0
-    return player, tags.legal_moves(game, state, moves)
+        return player, np.int64(0)
+    return player, options(game, state, moves, probabilities, player)
+
+
+@entry
+def hash_state(game, state):
+    return np.uint64(tags.state_hash(game, state))
+
+
+@entry
+def give_priors(game, state, moves, count, priors):
+    """The game's priors of legal moves."""
+    tags.priors(game, state, moves, count, priors)
+
+
+@entry
+def draw_outcomes(game, state, drawn, rng):
+    """Fill `drawn` with outcomes of a chance event."""
+    for i in range(drawn.size):
+        drawn[i] = tags.sample_outcome(game, state, rng)
 
 
 @entry
@@ -34,15 +66,18 @@ def assess(game, state, results):
 
 
 @entry
-def perft(game, states, moves, counts, next_move, depth):
-    """How many different ways there are to play `depth` moves from states[0]. One row per level in each array."""
+def perft(game, states, moves, probabilities, counts, next_move, depth):
+    """How many different ways there are to play `depth` moves from states[0], outcomes of chance counted as moves.
+
+    One row per level in each array. No position on the way may have more moves than can be listed.
+    """
     total = 0
     level = 0
     counts[0] = -1
     while level >= 0:
         if counts[level] < 0:
-            over = tags.player(game, states[level]) == OVER
-            counts[level] = 0 if over else tags.legal_moves(game, states[level], moves[level])
+            player = tags.player(game, states[level])
+            counts[level] = 0 if player == OVER else options(game, states[level], moves[level], probabilities, player)
             next_move[level] = 0
             if level == depth - 1:
                 total += counts[level]
@@ -65,7 +100,7 @@ def play_randomly(game, state, moves, rng, length):
     for i in range(length):
         if tags.player(game, state) == OVER:
             return i
-        play_random_move(game, state, moves, rng)
+        tags.apply(game, state, find_move(game, state, moves, rng))
     return length
 
 

@@ -16,6 +16,7 @@ _43 = np.uint64(43)
 _47 = np.uint64(47)
 _49 = np.uint64(49)
 _15 = np.uint64(15)
+_11 = np.uint64(11)
 
 
 @kernel
@@ -35,6 +36,24 @@ def random_word(rng):
 def random_below(rng, limit):
     """A whole number in [0, limit), limit below 2^32; bias at most limit / 2^32 (Lemire's multiplication)."""
     return np.int64(((random_word(rng) >> _32) * np.uint64(limit)) >> _32)
+
+
+@kernel
+def random_rank(rng, limit):
+    """A whole number in [0, limit), limit up to 2^63, without bias: bits are drawn until they are below the limit."""
+    mask = np.uint64(limit - 1)
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> np.uint64(shift)
+    while True:
+        rank = np.int64(random_word(rng) & mask)
+        if rank < limit:
+            return rank
+
+
+@kernel
+def random_share(rng):
+    """A float in [0, 1)."""
+    return np.float64(random_word(rng) >> _11) * 2.0**-53
 
 
 def seeded(seed: int, stream: int) -> np.ndarray:

@@ -85,6 +85,7 @@ def _lower_attribute(context, builder, game_type, game, attribute):
 
 
 def _rule(game_type, name):
+    """The function of a game that a call means; where the game has none, no kernel may call it."""
     return getattr(_tag_of_type[game_type.name].rules, name) if isinstance(game_type, GameType) else None
 
 
@@ -114,13 +115,48 @@ def returns(game, state, rewards):
 
 
 def playout(game, state, moves, rng):
-    """Play on at random until the game is over, in place. `moves` is scratch space."""
+    """Play on by the playout policy until the game is over, in place. `moves` is scratch space."""
     return game.rules.playout(game, state, moves, rng)
+
+
+def playout_step(game, state, moves, rng):
+    """Play one move (or one chance event) by the playout policy, in place; return it, or -1 if there is none."""
+    return game.rules.playout_step(game, state, moves, rng)
 
 
 def evaluate(game, state, rewards):
     """Write each player's expected result of an unfinished game, from -1 to 1."""
     return game.rules.evaluate(game, state, rewards)
+
+
+def chance_outcomes(game, state, moves, probabilities):
+    """At a chance event: write its outcomes and their probabilities, which sum to 1; return how many."""
+    return game.rules.chance_outcomes(game, state, moves, probabilities)
+
+
+def sample_outcome(game, state, rng):
+    """At a chance event: an outcome, drawn by its probability."""
+    return game.rules.sample_outcome(game, state, rng)
+
+
+def state_hash(game, state):
+    """64 bits (uint64) that tell positions apart."""
+    return game.rules.state_hash(game, state)
+
+
+def move_count(game, state):
+    """How many legal moves there are. Where they are more than `max_moves`, they are 0, 1, ..., count - 1 and never listed."""
+    return game.rules.move_count(game, state)
+
+
+def priors(game, state, moves, count, priors):
+    """Write how likely each of the `count` legal moves in `moves` is to be the best; they sum to 1."""
+    return game.rules.priors(game, state, moves, count, priors)
+
+
+def rave_key(game, state, move):
+    """What a move is filed under in RAVE, from 0 to `rave_keys` - 1: moves alike in different positions share a key."""
+    return game.rules.rave_key(game, state, move)
 
 
 @overload(initial, jit_options=OPTIONS)
@@ -156,3 +192,38 @@ def _playout(game, state, moves, rng):
 @overload(evaluate, jit_options=OPTIONS)
 def _evaluate(game, state, rewards):
     return _rule(game, "evaluate")
+
+
+@overload(playout_step, jit_options=OPTIONS)
+def _playout_step(game, state, moves, rng):
+    return _rule(game, "playout_step")
+
+
+@overload(chance_outcomes, jit_options=OPTIONS)
+def _chance_outcomes(game, state, moves, probabilities):
+    return _rule(game, "chance_outcomes")
+
+
+@overload(sample_outcome, jit_options=OPTIONS)
+def _sample_outcome(game, state, rng):
+    return _rule(game, "sample_outcome")
+
+
+@overload(state_hash, jit_options=OPTIONS)
+def _state_hash(game, state):
+    return _rule(game, "state_hash")
+
+
+@overload(move_count, jit_options=OPTIONS)
+def _move_count(game, state):
+    return _rule(game, "move_count")
+
+
+@overload(priors, jit_options=OPTIONS)
+def _priors(game, state, moves, count, priors):
+    return _rule(game, "priors")
+
+
+@overload(rave_key, jit_options=OPTIONS)
+def _rave_key(game, state, move):
+    return _rule(game, "rave_key")

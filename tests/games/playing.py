@@ -40,7 +40,7 @@ def play_out(game: CompiledGame, start: np.ndarray, cutoff: int, rng: np.ndarray
     """The last position of a random game from `start`, and player 0's result."""
     end = np.zeros(game.state_words, np.uint64)
     results, totals = np.zeros(MAX_PLAYERS), np.zeros(MAX_PLAYERS)
-    bare_playouts(game, start, end, np.zeros(game.max_moves, np.int64), results, totals, rng, cutoff, 1)
+    bare_playouts(game, start, end, np.zeros(game.list_length, np.int64), results, totals, rng, cutoff, 1)
     return end, results[0]
 
 
