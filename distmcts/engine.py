@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from distmcts.errors import InputError, SearchError
+from distmcts.answer import best_row, line_after, mean_over_outcomes
+from distmcts.demands import check_settings, needs_of
+from distmcts.errors import GameError, InputError, SearchError
 from distmcts.game import CompiledGame, State
-from distmcts.kernels.layout import CHUNK_END, CHUNK_NEXT, ROOT, ROOT_MOVER
+from distmcts.kernels.layout import CHUNK_END, CHUNK_NEXT, ROOT_MOVER
 from distmcts.kernels.rng import seeded
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.tags import CHANCE
 from distmcts.parallel.drive import Crew, Drive, Outcome
 from distmcts.parallel.inline import Inline
 from distmcts.parallel.leaf import Leaf
@@ -20,7 +22,7 @@ from distmcts.parallel.sampler import Sampler
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.serial import Serial
 from distmcts.parallel.simulated import Simulated
-from distmcts.parallel.stoppers import Decided, MemoryFull, Progress, Seconds, Stopper
+from distmcts.parallel.stoppers import Decided, MemoryFull, Progress, Proven, Seconds, Stopper
 from distmcts.parallel.threads import Threads
 from distmcts.parallel.tree import SharedTree
 from distmcts.parallel.workers import Processes
@@ -31,13 +33,13 @@ from distmcts.tree import view
 from distmcts.tree.audit import Audit, audit_tree, audit_workers
 from distmcts.tree.compact import keep_subtree
 from distmcts.tree.merge import MergedMove, merged
-from distmcts.tree.plan import bytes_per_node, lay_out
+from distmcts.tree.plan import lay_out
 from distmcts.tree.segment import shared_backing
 from distmcts.tree.snapshot import read_snapshot, save_snapshot
 
 SCHEMES: dict[str, type[Scheme]] = {scheme.name: scheme for scheme in (Serial, Leaf, Root, SharedTree, Simulated)}
 DEFAULT_SECONDS = 1.0
-LINE_LENGTH = 8  # moves shown of the principal variation
+LINES = 50  # moves whose principal variation is looked up; a game may have hundreds of thousands
 
 
 class Engine:
@@ -62,19 +64,14 @@ class Engine:
         self.settings: SearchSettings = make_settings(**settings)
         self.game: CompiledGame = load_game(game, **(game_parameters or {}))
         self.state = self._checked(state)
-        self._check_settings()
+        check_settings(self.game, self.settings)
         self._seed = self.settings.seed if self.settings.seed is not None else int.from_bytes(os.urandom(6), "little")
         scheme_class = SCHEMES[self.settings.parallel]
         workers = 1 if scheme_class.in_process else self.settings.workers
-        self._locks = self.settings.parallel == "tree" and self.settings.synchronisation == "node-locks"
-        self._segment, self._arrays = lay_out(
-            self.game,
-            self.settings.memory,
-            workers,
-            scheme_class.tree_count(workers),
-            self._locks,
-            self._backing(scheme_class),
-        )
+        self._needs = needs_of(self.game, self.settings)
+        trees = scheme_class.tree_count(workers)
+        backing = self._backing(scheme_class)
+        self._segment, self._arrays = lay_out(self.game, self.settings.memory, workers, trees, self._needs, backing)
         self._closed = False
         self._last: Outcome | None = None
         self._scheme: Scheme | None = None
@@ -83,7 +80,7 @@ class Engine:
             for index, worker in enumerate(self._arrays.workers):
                 worker.rng[:] = seeded(self._seed, index)
             self._arrays.shared.root_state[:] = self.state
-            self._arrays.shared.control[ROOT_MOVER] = (self.game.player(self.state) - 1) % self.game.players
+            self._arrays.shared.control[ROOT_MOVER] = self._before(self.state)
             self._scheme = self._make_scheme()
             if on_status:
                 on_status("compiling")
@@ -122,18 +119,12 @@ class Engine:
         if self.game.is_over(state):
             raise InputError(f"no legal move: the game is over in {self.game.name} position {self.game.format(state)!r}")
 
-    def _check_settings(self) -> None:
-        settings = self.settings
-        if settings.cutoff is not None and not self.game.has_evaluation:
-            raise InputError(f"cutoff={settings.cutoff}: {self.game.name} has no evaluation to ask after a cutoff")
-        if settings.final == "vote" and settings.parallel != "root":
-            raise InputError("final='vote' needs trees that can vote: parallel='root'")
-
     def _make_scheme(self) -> Scheme:
         kernel_settings = self.settings.for_kernels()
+        features = self.settings.features
         if self.settings.parallel == "simulated":
-            return Simulated(self.game, self._arrays, kernel_settings, self.settings.workers)
-        return SCHEMES[self.settings.parallel](self.game, self._arrays, kernel_settings)
+            return Simulated(self.game, self._arrays, kernel_settings, features, self.settings.workers)
+        return SCHEMES[self.settings.parallel](self.game, self._arrays, kernel_settings, features)
 
     def _make_crew(self) -> Crew:
         jobs = [self._scheme.jobs(index) for index in range(len(self._arrays.workers))]
@@ -177,17 +168,34 @@ class Engine:
             stoppers.append(MemoryFull())
         if self.settings.stop_when_decided:
             stoppers.append(Decided())
+        if self.settings.solver:
+            stoppers.append(Proven(self._arrays.trees))
         drive = Drive(self._scheme, self._crew, simulations, seconds, stoppers, on_progress)
         try:
             self._last = drive.run()
         except KeyboardInterrupt:
             self._last = drive.outcome("interrupted")
             raise
+        self._check_guards()
         return self._last
 
-    def best_move(self) -> int:
-        """The move to play, as far as is known now; `result` tells more and takes longer."""
-        return self._best(self._rows()).move
+    def _check_guards(self) -> None:
+        """Whether the game has written beyond the buffers it was given."""
+        for name, guards in self._arrays.guards.items():
+            if any(guard.any() for guard in guards):
+                for guard in guards:
+                    guard[:] = 0
+                raise GameError(
+                    f"{self.game.name}: wrote beyond the end of its buffer for {name} in a search from position "
+                    f"{self.game.format(self.state)!r}; `distmcts games check` tests a game"
+                )
+
+    def best_move(self) -> int | None:
+        """The move to play, as far as is known now; None at a chance event. `result` tells more and takes longer."""
+        return None if self._at_chance() else best_row(self._rows(), self.settings.final).move
+
+    def _at_chance(self) -> bool:
+        return self.game.has_chance and self.game.player(self.state) == CHANCE
 
     def _rows(self) -> list[MergedMove]:
         self._alive()
@@ -199,58 +207,43 @@ class Engine:
     def result(self) -> Result:
         """What is known now, after the last search."""
         rows = self._rows()
-        best = self._best(rows)
+        if self._at_chance():
+            best_move, value = None, mean_over_outcomes(self.game, self.state, rows)
+            player = int(self._arrays.shared.control[ROOT_MOVER])
+        else:
+            best = best_row(rows, self.settings.final)
+            best_move, value, player = best.move, best.value, self.game.player(self.state)
         used = sum(view.nodes_used(tree) for tree in self._arrays.trees) - self._unused_nodes()
         moves = tuple(
-            Move(row.move, self.game.move_name(self.state, row.move), row.visits, row.value, self._line(row.move)) for row in rows
+            Move(
+                row.move,
+                self.game.move_name(self.state, row.move),
+                row.visits,
+                row.value,
+                line_after(self.game, self.state, self._arrays.trees, row.move) if place < LINES else (),
+                row.proven,
+            )
+            for place, row in enumerate(rows)
         )
         return Result(
             game=repr(self.game),
-            best_move=best.move,
-            value=best.value,
+            player=player,
+            best_move=best_move,
+            value=value,
             moves=moves,
             simulations=self._last.simulations,
             elapsed_s=self._last.elapsed_s,
             stopped_by=self._last.stopped_by,
             nodes=used,
-            bytes_used=used * bytes_per_node(self._locks),
+            bytes_used=used * self._needs.bytes_per_node(),
             replaced_workers=self._last.replaced,
             longest_stall_s=self._last.longest_stall_s,
             settings={**self.settings.model_dump(), "seed": self._seed},
         )
 
-    def _best(self, rows: list[MergedMove]) -> MergedMove:
-        if self.settings.final == "value":
-            return max(rows, key=lambda row: (row.visits > 0, row.value, row.visits))
-        if self.settings.final == "vote":
-            return max(rows, key=lambda row: (row.votes, row.visits))
-        return rows[0]
-
     def _unused_nodes(self) -> int:
         """Nodes that workers have reserved and not used."""
         return sum(int(worker.slot[CHUNK_END] - worker.slot[CHUNK_NEXT]) for worker in self._arrays.workers)
-
-    def _line(self, move: int) -> tuple[str, ...]:
-        """The moves most visited after a move, itself first, by name."""
-        candidates = [
-            (child.visits, tree, child.node)
-            for tree in self._arrays.trees
-            for child in view.children(tree, ROOT)
-            if child.move == move
-        ]
-        _, tree, node = max(candidates, key=lambda found: found[0])
-        state = self.state
-        names = [self.game.move_name(state, move)]
-        state = self.game.apply(state, move)
-        while len(names) < LINE_LENGTH and self.game.player(state) != OVER:
-            children = [child for child in view.children(tree, node) if child.visits]
-            if not children:
-                break
-            best = max(children, key=lambda child: (child.visits, child.value))
-            names.append(self.game.move_name(state, best.move))
-            state = self.game.apply(state, best.move)
-            node = best.node
-        return tuple(names)
 
     # ---- from one position to the next ----------------------------------------------------------------------------------
 
@@ -258,6 +251,8 @@ class Engine:
         """Play a move, and keep what is known about the position after it. Blocks while the tree is compacted."""
         self._alive()
         mover = self.game.player(self.state)
+        if mover == CHANCE:  # an outcome is seen by who moved into the chance event
+            mover = int(self._arrays.shared.control[ROOT_MOVER])
         state = self.game.apply(self.state, move)
         self._restart(state, mover, {int(move)})
 
@@ -265,7 +260,12 @@ class Engine:
         """Go to another position; everything known is forgotten."""
         self._alive()
         state = self._checked(state)
-        self._restart(state, (self.game.player(state) - 1) % self.game.players, set())
+        self._restart(state, self._before(state), set())
+
+    def _before(self, state: State) -> int:
+        """The player by whom the root's value is seen: the one before the player to move; at a chance event player 0."""
+        player = self.game.player(state)
+        return 0 if player == CHANCE else (player - 1) % self.game.players
 
     def _restart(self, state: State, root_mover: int, kept_moves: set[int]) -> None:
         for index, tree in enumerate(self._arrays.trees):

@@ -169,6 +169,11 @@ class CompiledGame(Tag):
         return max(self.max_moves, self.max_outcomes)
 
     @property
+    def mark_count(self) -> int:
+        """Room for a mark on every listed move: a power of two."""
+        return 1 << (self.move_limit - 1).bit_length()
+
+    @property
     def rave_keys(self) -> int:
         return self.move_limit
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+SHOWN = 50  # rows of the printed table
+
 
 class Move(NamedTuple):
     """A row of the result: one move at the root."""
@@ -12,6 +14,7 @@ class Move(NamedTuple):
     visits: int
     value: float  # mean reward for the player to move, from -1 to 1
     line: tuple[str, ...]  # the moves most visited after it, itself first
+    proven: float | None = None  # its exact value, if the solver has proven it
 
 
 @dataclass(frozen=True)
@@ -19,8 +22,9 @@ class Result:
     """What a search found. Prints as a table."""
 
     game: str
-    best_move: int
-    value: float  # of the best move, for the player to move
+    player: int  # by whom values are seen: the player to move; at a chance event who moved before, or player 0
+    best_move: int | None  # None at a chance event
+    value: float  # of the best move; at a chance event the mean over its outcomes
     moves: tuple[Move, ...]  # most visits first
     simulations: int  # made in this search
     elapsed_s: float
@@ -43,8 +47,9 @@ class Result:
     def as_dict(self) -> dict[str, Any]:
         return {
             "game": self.game,
+            "player": self.player,
             "best_move": self.best_move,
-            "best_move_name": next(row.name for row in self.moves if row.move == self.best_move),
+            "best_move_name": next((row.name for row in self.moves if row.move == self.best_move), None),
             "value": self.value,
             "simulations": self.simulations,
             "elapsed_s": self.elapsed_s,
@@ -60,16 +65,21 @@ class Result:
     def __str__(self) -> str:
         total = max(1, sum(row.visits for row in self.moves))
         rows = [("move", "visits", "share", "value", "line")]
-        for row in self.moves:
+        for row in self.moves[:SHOWN]:
             mark = "*" if row.move == self.best_move else " "
             share = f"{row.visits / total:.1%}"
-            rows.append((f"{mark} {row.name}", f"{row.visits:,}", share, f"{row.value:+.3f}", " ".join(row.line)))
+            value = f"{row.value:+.3f}" if row.proven is None else f"={row.proven:+.3f}"  # = exactly
+            rows.append((f"{mark} {row.name}", f"{row.visits:,}", share, value, " ".join(row.line)))
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
         lines = []
         for i, row in enumerate(rows):
             name = f"  {row[0]}" if i == 0 else row[0]
             cells = [name.ljust(widths[0] + 2), *(row[k].rjust(widths[k]) for k in range(1, 4)), row[4]]
             lines.append("  ".join(cells).rstrip())
+        if len(self.moves) > SHOWN:
+            lines.append(f"  ... and {len(self.moves) - SHOWN:,} more")
+        if self.best_move is None:
+            lines.append(f"a chance event: worth {self.value:+.3f} to player {self.player}")
         workers = self.settings["workers"]
         lines.append(
             f"{self.simulations:,} simulations in {self.elapsed_s:.2f} s = {self.simulations_per_second:,.0f} a second, "

@@ -21,6 +21,11 @@ READINGS = {
     "wu_uct": layout.READ_WU_UCT,
 }
 
+CHANCES = {"enumerated": layout.ENUMERATED, "hashed": layout.HASHED}
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Power = Annotated[float, Field(gt=0, le=1)]
+
 
 class SearchSettings(BaseModel):
     """Every setting of a search, with its default."""
@@ -33,7 +38,18 @@ class SearchSettings(BaseModel):
     synchronisation: Literal["lockfree", "node-locks", "global-lock"] = "lockfree"
     in_flight: Literal["virtual_loss", "wu_uct", "none"] = "virtual_loss"
     weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0  # of one simulation in flight
+    selection: Literal["uct", "ucb1_tuned", "puct"] = "uct"
     c: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2**0.5  # exploration
+    chance: Literal["enumerated", "hashed"] = "enumerated"  # outcomes: all added at once, or as they come
+    first_play_urgency: Annotated[float, Field(allow_inf_nan=False)] | None = None  # of moves that were not tried yet
+    widening: Positive | None = None  # progressive widening: at most k * visits^power children; this is k
+    widening_power: Power = 0.5
+    chance_widening: Positive | None = None  # the same of outcomes, with chance=hashed: double progressive widening
+    chance_widening_power: Power = 0.5
+    samples: Annotated[int, Field(ge=1)] | None = None  # expand the best evaluated of so many moves
+    rave: Positive | None = None  # so many visits weigh as much as RAVE
+    solver: bool = False  # prove wins, losses and draws
+    evaluation_cache: int | None = None  # bytes for evaluations that were asked before
     cutoff: Annotated[int, Field(ge=0)] | None = None  # moves in a playout before the evaluation is asked
     final: Literal["visits", "value", "vote"] = "visits"  # which move is best
     memory: int = Field(default_factory=lambda: min(DEFAULT_MEMORY, available_bytes() // 2), validate_default=False)
@@ -43,10 +59,24 @@ class SearchSettings(BaseModel):
     backing: Literal["auto", "memfd", "named", "private"] = "auto"  # of the tree's memory
     seed: Annotated[int, Field(ge=0)] | None = None
 
-    @field_validator("memory", mode="before")
+    @field_validator("memory", "evaluation_cache", mode="before")
     @classmethod
-    def _size(cls, value: Any) -> int:
-        return parse_bytes(value)
+    def _size(cls, value: Any) -> int | None:
+        return None if value is None else parse_bytes(value)
+
+    @property
+    def features(self) -> frozenset[str]:
+        """What is compiled into the search beyond the plain one (kernels/modes.py)."""
+        wanted = {
+            "growth": self.first_play_urgency is not None or self.widening is not None,
+            "sampled": (self.samples or 1) > 1,
+            "tuned": self.selection == "ucb1_tuned",
+            "puct": self.selection == "puct",
+            "rave": self.rave is not None,
+            "solver": self.solver,
+            "cache": self.evaluation_cache is not None,
+        }
+        return frozenset(name for name, is_wanted in wanted.items() if is_wanted)
 
     def for_kernels(self) -> layout.Settings:
         alone = self.parallel in ("serial", "root", "leaf")
@@ -56,6 +86,14 @@ class SearchSettings(BaseModel):
             weight=float(self.weight),
             cutoff=-1 if self.cutoff is None else self.cutoff,
             synchronisation=SYNCHRONISATIONS[self.synchronisation] if self.parallel == "tree" else layout.LOCK_FREE,
+            chance=CHANCES[self.chance],
+            urgency=float("inf") if self.first_play_urgency is None else float(self.first_play_urgency),
+            widening=float(self.widening or 0.0),
+            widening_power=float(self.widening_power),
+            chance_widening=float(self.chance_widening or 0.0),
+            chance_widening_power=float(self.chance_widening_power),
+            samples=self.samples or 1,
+            rave=float(self.rave or 0.0),
         )
 
 

@@ -19,6 +19,7 @@ LAYERS = [
     ["distmcts.tree"],
     ["distmcts.parallel"],
     ["distmcts.settings", "distmcts.result"],
+    ["distmcts.answer", "distmcts.demands"],
     ["distmcts.engine"],
     ["distmcts.conformance", "distmcts.match"],
     ["distmcts.experiments"],

@@ -24,6 +24,9 @@ from distmcts.kernels.layout import (
 )
 from distmcts.kernels.locks import lock, unlock
 from distmcts.kernels.modes import fetch_path, leave
+from distmcts.kernels.rave import credit_moves
+from distmcts.kernels.solver import prove_path
+from distmcts.kernels.tuned import count_square
 
 
 @part
@@ -41,7 +44,7 @@ def round_to_unit(result):
 
 
 @part
-def backup(mode, tree, worker, visits, settings):
+def backup(game, mode, tree, worker, visits, settings):
     """Write the update; `rewards` are summed over the visits."""
     slot = worker.slot
     depth = slot[DEPTH]
@@ -62,8 +65,11 @@ def backup(mode, tree, worker, visits, settings):
             unlock(tree, worker, LOCKED_NODE, node)
         else:
             leave(mode, tree, worker, position, node, visits, value, settings.synchronisation)
+        count_square(mode, tree, node, visits, value)
         if position == depth - 1 and visits != slot[BORN]:
             fetch_add(tree.extra, node, visits - slot[BORN])
+    credit_moves(game, mode, tree, worker, visits)
+    prove_path(mode, tree, worker)
     slot[FINISHED] += visits
     keep_order()
     slot[STAGE] = IDLE

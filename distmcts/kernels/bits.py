@@ -22,6 +22,9 @@ if config.DISABLE_JIT:
     def float_bits(number):
         return np.int64(struct.unpack("<q", struct.pack("<d", number))[0])
 
+    def float_of_bits(word):
+        return struct.unpack("<d", struct.pack("<Q", int(word)))[0]
+
 else:
 
     @intrinsic
@@ -60,3 +63,12 @@ else:
             return builder.bitcast(args[0], ir.IntType(64))
 
         return types.int64(types.float64), generate
+
+    @intrinsic
+    def float_of_bits(typing_context, word):
+        """The float64 that has these 64 bits."""
+
+        def generate(context, builder, signature, args):
+            return builder.bitcast(args[0], ir.DoubleType())
+
+        return types.float64(types.uint64), generate

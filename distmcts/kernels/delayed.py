@@ -13,9 +13,12 @@ from distmcts.kernels.backup import backup, set_rewards
 from distmcts.kernels.jit import entry, part
 from distmcts.kernels.layout import (
     BORN,
+    BREACH,
+    BROKEN,
     DEPTH,
     DOING,
     EXHAUSTED,
+    FINE,
     HEARTBEAT,
     PAUSE,
     PAUSED,
@@ -23,7 +26,7 @@ from distmcts.kernels.layout import (
     SLICE_OVER,
     TICKETS,
 )
-from distmcts.kernels.playout import run_playout
+from distmcts.kernels.reward import find_results
 from distmcts.kernels.simulate import descend
 
 
@@ -62,7 +65,7 @@ def finish(game, mode, tree, worker, settings, pending, row):
         worker.rewards[i] = pending.rewards[row, i]
     worker.slot[DEPTH] = depth
     worker.slot[BORN] = pending.born[row]
-    backup(mode, tree, worker, 1, settings)
+    backup(game, mode, tree, worker, 1, settings)
     pending.depths[row] = 0
 
 
@@ -86,8 +89,11 @@ def run_simulated(game, mode, tree, worker, shared, settings, pending, slice_len
         row = pending.turn[0] % pending.depths.size
         finish(game, mode, tree, worker, settings, pending, row)
         descend(game, mode, tree, worker, shared, settings)
-        worker.slot[DOING] = PLAYING
-        run_playout(game, worker.state, worker.moves, worker.results, worker.rng, settings.cutoff)
+        if worker.slot[BREACH] == FINE:
+            worker.slot[DOING] = PLAYING
+            find_results(game, mode, tree, worker, shared, settings)
+        if worker.slot[BREACH] != FINE:
+            return BROKEN
         set_rewards(worker, game.players)
         put_aside(game, worker, pending, row)
         pending.turn[0] += 1

@@ -1,75 +1,43 @@
-"""Expansion: give a node one more child, for a random one of its moves that has none yet.
+"""Expansion: give a node one more child, for one of its moves that has none yet: a random one, or the best of some (sampled.py).
 
 Before: `state` is the node's position. After: the node has one child more, or COMPLETE is set, or nothing has changed because
-memory is used up or another worker is at it. Memory: one node per call, plus the free places of the last run.
+memory is used up, another worker is at it, or the game breaks its contract. Memory: one node per call, plus the free places of
+the last run.
 """
 
 import numpy as np
 
-from distmcts.kernels.atomics import fetch_add, keep_order, load, store
-from distmcts.kernels.jit import part
+from distmcts.kernels.atomics import keep_order, load, store
+from distmcts.kernels.family import place_for_child, write_child
+from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import (
-    ALLOCATED,
     BORN,
-    CAPACITY,
+    BREACH,
     CHILD_COUNT_MASK,
     CHILDREN,
-    CHUNK,
-    CHUNK_END,
-    CHUNK_NEXT,
     CLASHES,
     COMPLETE,
-    COUNTS,
     DEPTH,
     EXPANDING,
     EXPANDING_NODE,
-    FIRST,
-    FIRST_RUN,
     FULL,
     HALVES,
-    MOVE,
+    MOVE_OUT_OF_RANGE,
+    NO_MOVES,
     NONE,
-    PENDING_RUN,
-    PENDING_SIZE,
     STAMP,
-    VALUE_SUM,
-    WORDS,
+    TOO_MANY_MOVES,
 )
-from distmcts.kernels.modes import claim, in_flight_at_birth
+from distmcts.kernels.modes import claim, has, in_flight_at_birth
+from distmcts.kernels.rave import file_move
 from distmcts.kernels.rng import random_below
-from distmcts.kernels.runs import link_to_run, next_size
-from distmcts.kernels.tags import OVER, legal_moves, player
+from distmcts.kernels.sampled import best_of_samples, untried_rank
+from distmcts.kernels.tags import OVER, legal_moves, move_count
 
 
 @part
-def reserve(tree, worker, size):
-    """Nodes for a run out of the worker's own chunk, or out of a new one; NONE when memory is used up."""
-    slot = worker.slot
-    if slot[CHUNK_END] - slot[CHUNK_NEXT] < size:
-        if load(tree.heap, ALLOCATED) + size > tree.heap[CAPACITY]:
-            return np.int64(NONE)
-        chunk = max(tree.heap[CHUNK], size)
-        start = fetch_add(tree.heap, ALLOCATED, chunk)
-        end = min(start + chunk, tree.heap[CAPACITY])
-        if end - start < size:
-            return np.int64(NONE)
-        # A kill between the add and these lines loses a chunk to nobody: unused memory, never a wrong tree.
-        slot[CHUNK_NEXT] = start
-        keep_order()
-        slot[CHUNK_END] = end
-    run = slot[CHUNK_NEXT]
-    slot[PENDING_SIZE] = size
-    keep_order()
-    slot[PENDING_RUN] = run
-    keep_order()
-    slot[CHUNK_NEXT] = run + size
-    keep_order()
-    return run
-
-
-@part
-def expand(game, mode, tree, worker, node):
-    """The new child, not yet played; NONE if none was added."""
+def expand(game, mode, tree, worker, shared, node, mover, settings):
+    """The new child, not yet played; NONE if none was added. `mover` is to move at the node."""
     slot = worker.slot
     status = node * HALVES + CHILDREN
     word = load(tree.halves, status)
@@ -84,21 +52,25 @@ def expand(game, mode, tree, worker, node):
 
     count = np.int64(word & CHILD_COUNT_MASK)
     child = np.int64(NONE)
-    if count == 0 and player(game, worker.state) == OVER:
+    if count == 0 and mover == OVER:
         word |= COMPLETE
     else:
-        legal = legal_moves(game, worker.state, worker.moves)
-        child = _place_for_child(tree, worker, node, count, legal)
-        if child == NONE:
-            slot[FULL] += 1
+        legal = list_moves(game, worker)
+        move = np.int64(-1)
+        if legal > 0:
+            child = place_for_child(tree, worker, node, count, legal, not game.has_ranks or legal <= game.max_moves)
+            if child == NONE:
+                slot[FULL] += 1
+            else:
+                move = pick_move(game, mode, tree, worker, shared, node, mover, count, legal, settings)
+                if move >= game.move_limit and legal <= game.max_moves:
+                    slot[BREACH] = MOVE_OUT_OF_RANGE
+                    move = np.int64(-1)
+        if move < 0:
+            child = np.int64(NONE)
         else:
-            move = _untried_move(worker, legal)
-            place = child * WORDS
-            tree.words[place + COUNTS] = in_flight_at_birth(mode)
-            tree.words[place + VALUE_SUM] = 0
-            tree.halves[child * HALVES + FIRST] = NONE
-            tree.halves[child * HALVES + CHILDREN] = 0
-            tree.halves[child * HALVES + MOVE] = move
+            write_child(game, tree, child, move, in_flight_at_birth(mode))
+            file_move(game, mode, tree, worker, child, move)
             # On the path before others can see it: from here on the journal answers for it.
             worker.path[slot[DEPTH]] = child
             keep_order()
@@ -116,46 +88,49 @@ def expand(game, mode, tree, worker, node):
 
 
 @part
-def _place_for_child(tree, worker, node, count, legal):
-    """Where child number `count` goes, with a new run linked if the last one is full. Marks the moves tried so far."""
-    slot = worker.slot
-    slot[STAMP] += 1
-    stamp = slot[STAMP]
-    link = node * HALVES + FIRST  # the half that points to the run
-    size = FIRST_RUN
-    number = 0
-    first = np.int64(tree.halves[link])
-    before = np.int64(0)  # children in earlier runs
-    while count >= before + size:
-        run = np.int64(tree.halves[link])
-        for child in range(run, run + size):
-            worker.marks[tree.halves[child * HALVES + MOVE]] = stamp
-        before += size
-        size = next_size(size)
-        number += 1
-        link = link_to_run(first, run, number)
-    run = np.int64(tree.halves[link])
-    for child in range(run, run + count - before):
-        worker.marks[tree.halves[child * HALVES + MOVE]] = stamp
-    if run == NONE:
-        room = min(size, legal - before)
-        room += room & 1  # runs start on a cache line
-        run = reserve(tree, worker, room)
-        if run == NONE:
-            return np.int64(NONE)
-        tree.halves[link] = run
-        keep_order()
-        slot[PENDING_RUN] = 0
-    return run + count - before
+def list_moves(game, worker):
+    """How many legal moves there are; lists them in `worker.moves` unless they are too many. 0: the game is broken."""
+    if game.has_ranks:
+        ranked = np.int64(move_count(game, worker.state))
+        if ranked > game.max_moves:
+            return ranked
+    legal = np.int64(legal_moves(game, worker.state, worker.moves))
+    breach = NO_MOVES if legal <= 0 else (TOO_MANY_MOVES if legal > game.max_moves else 0)
+    if breach == 0:
+        bits = np.int64(0)  # of all moves: one comparison instead of many; the move that is picked is looked at again
+        for i in range(legal):
+            bits |= worker.moves[i]
+        if np.uint64(bits) >= np.uint64(game.mark_count):
+            breach = MOVE_OUT_OF_RANGE
+    if breach != 0:
+        worker.slot[BREACH] = breach
+        return np.int64(0)
+    return legal
 
 
 @part
-def _untried_move(worker, legal):
-    """A random legal move without the mark that _place_for_child gave to the tried ones."""
+def gather_untried(worker, legal):
+    """Move the listed moves without the mark of place_for_child to the front of the list; how many they are."""
     stamp = worker.slot[STAMP]
     untried = 0
-    for i in range(legal):  # untried moves to the front; no branch, since none could be foreseen
+    for i in range(legal):  # no branch, since none could be foreseen
         move = worker.moves[i]
         worker.moves[untried] = move
         untried += worker.marks[move] != stamp
-    return worker.moves[random_below(worker.rng, untried)]
+    return untried
+
+
+def _random_move(game, mode, tree, worker, shared, node, mover, count, legal, settings):
+    if game.has_ranks and legal > game.max_moves:
+        return untried_rank(game, tree, worker, node, legal)
+    return worker.moves[random_below(worker.rng, gather_untried(worker, legal))]
+
+
+def _sampled_move(game, mode, tree, worker, shared, node, mover, count, legal, settings):
+    if not game.has_ranks or legal <= game.max_moves:
+        gather_untried(worker, legal)
+    return best_of_samples(game, mode, tree, worker, shared, node, mover, legal - count, legal, settings)
+
+
+# An untried one of the legal moves; -1 if none was found.
+pick_move = switch(lambda game, mode, *_: has(mode, "sampled"), _sampled_move, _random_move)

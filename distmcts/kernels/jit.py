@@ -6,6 +6,7 @@ apart, by the name of the game's type (tags.py).
 """
 
 import hashlib
+import inspect
 import os
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import warnings
 from pathlib import Path
 
 import numba
+from numba.extending import overload
 
 # No reference counting: kernels allocate nothing, and counting costs an atomic add per array per call.
 OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
@@ -79,3 +81,21 @@ def entry(function):
         return numba.njit(cache=True, **OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
+
+
+def switch(condition, on, off):
+    """A function that is `on` where `condition(arguments)` holds and `off` elsewhere, decided when kernels are compiled.
+
+    `condition` gets the arguments' types then, and without the compiler the arguments themselves. What is not chosen is not even
+    looked at by the compiler. Both functions are plain ones with the same argument names.
+    """
+
+    def call(*args):
+        return (on if condition(*args) else off)(*args)
+
+    def choose(*args):
+        return on if condition(*args) else off
+
+    call.__signature__ = choose.__signature__ = inspect.signature(on)
+    overload(call, jit_options=OPTIONS)(choose)
+    return call

@@ -22,7 +22,8 @@ One record is four int64 words, the last two of them read as four int32 halves:
   first        half 4     start of the first run; by the holder of EXPANDING              0 to a node, once
   children     half 5     how many children, + COMPLETE when no legal move is left,       count up; EXPANDING 0 to 1 by
                           + EXPANDING while one worker adds a child. Released after the   compare-and-swap, back by the same
-                          child's move is written, so that who reads a count sees moves   worker; COMPLETE 0 to 1, once
+                          child's move is written, so that who reads a count sees moves   worker; COMPLETE, BY_CHANCE 0 to 1,
+                          + BY_CHANCE when they are outcomes of a chance event            once
   move         half 6     the move that leads here; by the creator, before `children`     once
   next         half 7     start of a later run of the same family (kernels/runs.py);     0 to a node, once
                           by the holder of EXPANDING
@@ -34,12 +35,30 @@ Columns of their own:
                           2^32. Most nodes never touch it
   locks        int32      only with node-locks: 0, or 1 + slot of the worker inside       compare-and-swap; back by the same
 
+Columns that a tree has only when its search uses them (elsewhere they have one element):
+
+  high         int32      upper half of `move`, of games with more than 2^31 moves; by    once
+                          the creator, before `children`; so are the next three
+  hashes       int64      chance="hashed": the hash of an outcome's position              once
+  priors       float32    PUCT: of a move; solver: the probability of an outcome          once
+  keys         int32      RAVE: what the move is filed under                              once
+  rave         int64 x 2  RAVE: visits and sum of rewards; two atomic adds                any; sum within visits * SCALE
+  squares      int64      UCB1-Tuned: sum of squared rewards, unit 1 / SCALE; atomic      only up
+  proofs       int32      solver: 0, or PROOF_ZERO + the exact value, unit 1 / SCALE;     0 to a value, once
+                          who writes it twice writes the same
+  players      int32      games in Python: who is to move, + PLAYER_ZERO                  0 to a player, once
+
+What is in `rave` and `squares` guides selection and is no part of the result: a worker that is killed may leave one simulation
+half counted there. In everything else nothing is ever lost.
+
 `visits` and `value_sum` hold finished simulations only; nothing in them is ever undone. Virtual loss and WU-UCT are two ways
 of reading `in_flight` (select.py). The value of a node is seen by the player who moved into it; the root's by the player
-before the one to move. So extra turns, chance and more than two players are no special cases.
+before the one to move. An outcome of chance is seen by who moved into the chance node, whose value so is the mean of its
+outcomes. So extra turns, chance and more than two players are no special cases.
 
 At rest: visits = 1 + extra + visits of the children, for every node (without the 1 for the root); in_flight = 0.
-tree/audit.py checks it.
+tree/audit.py checks it. Nodes that are added all at once (outcomes, or moves with priors) start with extra = -1: nobody has
+evaluated them yet.
 
 The journal. Each worker has a slot, and writes there what it is about to do before it does it. When it is killed, at any
 instruction, tree/repair.py reads the slot and finishes or takes back what was under way. Only the worker writes to its
@@ -75,7 +94,24 @@ SCALE = 1 << 22  # 2^40 visits of reward 1 fill 62 bits: exact up to 10^12 simul
 
 EXPANDING = 1 << 30
 COMPLETE = 1 << 29
-CHILD_COUNT_MASK = COMPLETE - 1
+BY_CHANCE = 1 << 28
+CHILD_COUNT_MASK = BY_CHANCE - 1
+
+PROOF_ZERO = 2 * SCALE  # of `proofs`: 0 stays "not proven"
+PROOF_WON = PROOF_ZERO + SCALE
+PLAYER_ZERO = 3  # of `players`: 0 stays "not known", CHANCE and OVER are negative
+
+# Optional columns: dtype, elements a node
+OPTIONAL = {
+    "high": ("i4", 1),
+    "hashes": ("i8", 1),
+    "priors": ("f4", 1),
+    "keys": ("i4", 1),
+    "rave": ("i8", 2),
+    "squares": ("i8", 1),
+    "proofs": ("i4", 1),
+    "players": ("i4", 1),
+}
 
 FIRST_RUN = 2
 RUN_LIMIT = 1024
@@ -131,6 +167,9 @@ BORN = 21  # 1 when the last node on the path is new: created by this simulation
 SLOT_INDEX = 22  # 1 + number of this worker, as it stands in locks
 DOING = 23  # what the worker is at, for those who look on: SELECTING, PLAYING, ...; no part of the journal
 BREACH = 24  # how the game broke its contract, or FINE
+RAVE_STAMP = 25  # marks moves played in this simulation (rave.py)
+EVALUATIONS = 26  # asked of the game
+CACHE_HITS = 27  # found in the cache instead
 SLOT_WORDS = 32
 
 IDLE = 0
@@ -169,6 +208,9 @@ READ_NOTHING = 0  # selection does not look at in_flight
 READ_VIRTUAL_LOSS = 1
 READ_WU_UCT = 2
 
+ENUMERATED = 0  # chance: all outcomes are added with their probabilities
+HASHED = 1  # chance: outcomes are added as they come, told apart by the hash of their position
+
 
 class Tree(NamedTuple):
     """One tree. All arrays lie in the segment."""
@@ -178,6 +220,15 @@ class Tree(NamedTuple):
     extra: np.ndarray  # int32 [capacity]
     locks: np.ndarray  # int32 [capacity], or [1] when locks are not used
     heap: np.ndarray  # int64 [HEAP_WORDS]
+    # As in OPTIONAL: [capacity * elements], or [1] when the search does not use it
+    high: np.ndarray
+    hashes: np.ndarray
+    priors: np.ndarray
+    keys: np.ndarray
+    rave: np.ndarray
+    squares: np.ndarray
+    proofs: np.ndarray
+    players: np.ndarray
 
 
 class Worker(NamedTuple):
@@ -190,8 +241,13 @@ class Worker(NamedTuple):
     results: np.ndarray  # float64 [MAX_PLAYERS], as the game writes them
     rng: np.ndarray  # uint64 [2]
     state: np.ndarray  # uint64 [state_words of the game]
-    moves: np.ndarray  # int64 [max_moves of the game]
-    marks: np.ndarray  # int64 [move_limit of the game]
+    moves: np.ndarray  # int64 [list_length of the game]
+    marks: np.ndarray  # int64 [mark_count of the game]
+    outcomes: np.ndarray  # int64 [max_outcomes of the game]
+    probabilities: np.ndarray  # float64 [max_outcomes of the game]
+    trial: np.ndarray  # uint64 [2 * state_words of the game]: positions looked at and left again
+    priors: np.ndarray  # float64 [max_moves of the game], PUCT; else [1]
+    played: np.ndarray  # int64 [players * rave_keys of the game], RAVE; else [1]
 
 
 class Shared(NamedTuple):
@@ -201,6 +257,7 @@ class Shared(NamedTuple):
     root_state: np.ndarray  # uint64 [state_words of the game]
     leaf_state: np.ndarray  # uint64 [state_words of the game], leaf scheme
     answers: np.ndarray  # int64 [workers * ANSWER_WORDS], leaf scheme; each worker writes its own line
+    cache: np.ndarray  # uint64 [entries * (1 + players of the game)], evaluation cache (evaluation.py); else [1]
 
 
 class Settings(NamedTuple):
@@ -211,3 +268,12 @@ class Settings(NamedTuple):
     weight: float  # of one simulation in flight
     cutoff: int  # moves in a playout before the evaluation is asked; -1: play to the end
     synchronisation: int  # LOCK_FREE, NODE_LOCKS, ONE_LOCK
+    chance: int = ENUMERATED  # or HASHED
+    # What follows is read only by searches with the feature (modes.py):
+    urgency: float = np.inf  # of a move not tried yet
+    widening: float = 0.0  # k and alpha of progressive widening: k * visits^alpha children; 0: no limit
+    widening_power: float = 0.5
+    chance_widening: float = 0.0  # the same of outcomes
+    chance_widening_power: float = 0.5
+    samples: int = 1  # K of best-of-K expansion
+    rave: float = 0.0  # k of RAVE: so many visits weigh as much as RAVE

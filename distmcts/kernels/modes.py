@@ -1,16 +1,17 @@
-"""Whether a tree has one writer or many, as a compile-time type, and the two node updates that depend on it.
+"""How a search is compiled: one writer of a tree or many, and which features, as a compile-time type. And what depends on it.
 
 ALONE: one worker owns the tree (serial, root, leaf). No atomics, no in_flight.
 TOGETHER: workers share the tree. Every update is atomic, or done under the node's lock.
 
-Both keep the journal, so that a worker can be killed at any instruction.
+Both keep the journal, so that a worker can be killed at any instruction. A feature that a search does not use is not compiled
+into it: the plain search is as fast as if there were none.
 """
 
 from numba import types
-from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
 
 from distmcts.kernels.atomics import compare_and_swap, compare_and_swap_pair, fetch_add, fetch_for_writing, keep_order, load
-from distmcts.kernels.jit import OPTIONS, part
+from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import (
     BEGUN,
     COUNTS,
@@ -25,18 +26,26 @@ from distmcts.kernels.layout import (
     WORDS,
 )
 
+FEATURES = (
+    "growth",  # first-play urgency, progressive widening (growth.py)
+    "sampled",  # best-of-K expansion (sampled.py)
+    "tuned",  # UCB1-Tuned (tuned.py)
+    "puct",  # PUCT with priors (puct.py)
+    "rave",  # RAVE (rave.py)
+    "solver",  # MCTS-Solver (solver.py)
+    "cache",  # of evaluations (evaluation.py)
+)
+
 
 class Mode:
+    """`name` says it all: "alone" or "together", then the features, with + between."""
+
     def __init__(self, name):
         self.name = name
 
 
-ALONE = Mode("alone")
-TOGETHER = Mode("together")
-
-
 class ModeType(types.Opaque):
-    pass
+    """The type of a mode; has the same name."""
 
 
 register_model(ModeType)(models.OpaqueModel)
@@ -52,23 +61,24 @@ def _unbox_mode(mode_type, value, c):
     return NativeValue(c.context.get_dummy_value())
 
 
-def _by_mode(alone, together):
-    """The overload that picks one of two functions by the type of the argument `mode`."""
+ALONE = Mode("alone")
+TOGETHER = Mode("together")
 
-    def choose(mode, *args):
-        if isinstance(mode, ModeType):
-            return alone if mode.name == "alone" else together
-        return None
 
-    return choose
+def with_features(mode: Mode, features: frozenset[str]) -> Mode:
+    return Mode("+".join([mode.name, *sorted(features)])) if features else mode
+
+
+def has(mode, *wanted: str) -> bool:
+    """Whether a mode, or the type of one, has one of these features."""
+    return not set(wanted).isdisjoint(mode.name.split("+"))
+
+
+def is_alone(mode, *_) -> bool:
+    return mode.name.startswith("alone")
 
 
 # ---- on the way down ------------------------------------------------------------------------------------------------------
-
-
-def enter(mode, tree, node, synchronisation):
-    """Count a simulation in flight at a node; return its counts before."""
-    return (_enter_alone if mode is ALONE else _enter_together)(mode, tree, node, synchronisation)
 
 
 def _enter_alone(mode, tree, node, synchronisation):
@@ -84,17 +94,11 @@ def _enter_together(mode, tree, node, synchronisation):
     return counts
 
 
-@overload(enter, jit_options=OPTIONS)
-def _enter(mode, tree, node, synchronisation):
-    return _by_mode(_enter_alone, _enter_together)(mode)
+# Count a simulation in flight at a node; return its counts before.
+enter = switch(is_alone, _enter_alone, _enter_together)
 
 
 # ---- expansion ------------------------------------------------------------------------------------------------------------
-
-
-def claim(mode, tree, status, word):
-    """Set EXPANDING in a node's `children`, which was `word`; False if another worker was faster."""
-    return (_claim_alone if mode is ALONE else _claim_together)(mode, tree, status, word)
 
 
 def _claim_alone(mode, tree, status, word):
@@ -106,14 +110,8 @@ def _claim_together(mode, tree, status, word):
     return compare_and_swap(tree.halves, status, word, word | EXPANDING)
 
 
-@overload(claim, jit_options=OPTIONS)
-def _claim(mode, tree, status, word):
-    return _by_mode(_claim_alone, _claim_together)(mode)
-
-
-def in_flight_at_birth(mode):
-    """What the count of a new child starts with: the simulation that creates it, if such things are counted."""
-    return 0 if mode is ALONE else 1
+# Set EXPANDING in a node's `children`, which was `word`; False if another worker was faster.
+claim = switch(is_alone, _claim_alone, _claim_together)
 
 
 def _born_alone(mode):
@@ -124,17 +122,11 @@ def _born_together(mode):
     return 1
 
 
-@overload(in_flight_at_birth, jit_options=OPTIONS)
-def _in_flight_at_birth(mode):
-    return _by_mode(_born_alone, _born_together)(mode)
+# What the count of a new child starts with: the simulation that creates it, if such things are counted.
+in_flight_at_birth = switch(is_alone, _born_alone, _born_together)
 
 
 # ---- on the way up --------------------------------------------------------------------------------------------------------
-
-
-def fetch_path(mode, tree, worker, synchronisation):
-    """Ask for all nodes of the path at once, before they are written one after the other."""
-    return (_fetch_alone if mode is ALONE else _fetch_together)(mode, tree, worker, synchronisation)
 
 
 def _fetch_alone(mode, tree, worker, synchronisation):
@@ -148,9 +140,20 @@ def _fetch_together(mode, tree, worker, synchronisation):
             fetch_for_writing(tree.words, worker.path[position] * WORDS)
 
 
-@overload(fetch_path, jit_options=OPTIONS)
-def _fetch_path(mode, tree, worker, synchronisation):
-    return _by_mode(_fetch_alone, _fetch_together)(mode)
+# Ask for all nodes of the path at once, before they are written one after the other.
+fetch_path = switch(is_alone, _fetch_alone, _fetch_together)
+
+
+def _add_alone(mode, array, index, amount):
+    array[index] += amount
+
+
+def _add_together(mode, array, index, amount):
+    fetch_add(array, index, amount)
+
+
+# Add to one element of an optional column.
+add = switch(is_alone, _add_alone, _add_together)
 
 
 @part
@@ -171,12 +174,6 @@ def write_update(tree, worker, position, node, counts, value):
     keep_order()
     worker.slot[DONE] = position
     keep_order()
-
-
-def leave(mode, tree, worker, position, node, visits, value, synchronisation):
-    """Turn one simulation in flight at a node into `visits` finished ones that were worth `value` together."""
-    chosen = _leave_alone if mode is ALONE else _leave_together
-    return chosen(mode, tree, worker, position, node, visits, value, synchronisation)
 
 
 def _leave_alone(mode, tree, worker, position, node, visits, value, synchronisation):
@@ -201,6 +198,5 @@ def _leave_together(mode, tree, worker, position, node, visits, value, synchroni
         write_update(tree, worker, position, node, visits * ONE_VISIT - 1, value)
 
 
-@overload(leave, jit_options=OPTIONS)
-def _leave(mode, tree, worker, position, node, visits, value, synchronisation):
-    return _by_mode(_leave_alone, _leave_together)(mode)
+# Turn one simulation in flight at a node into `visits` finished ones that were worth `value` together.
+leave = switch(is_alone, _leave_alone, _leave_together)

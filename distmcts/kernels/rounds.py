@@ -10,8 +10,11 @@ from distmcts.kernels.jit import entry, part
 from distmcts.kernels.layout import (
     ABANDON,
     ANSWER_WORDS,
+    BREACH,
+    BROKEN,
     DOING,
     EXHAUSTED,
+    FINE,
     HEARTBEAT,
     MAX_PLAYERS,
     PAUSE,
@@ -25,21 +28,24 @@ from distmcts.kernels.layout import (
     TICKETS,
     WAITING,
 )
-from distmcts.kernels.playout import run_playout
+from distmcts.kernels.reward import play_on
 from distmcts.kernels.simulate import descend
+from distmcts.kernels.solver import settle
 from distmcts.kernels.states import copy_state
 
 SPINS_BEFORE_YIELD = 64
 
 
 @part
-def answer(game, worker, shared, settings, index, number):
-    """Play out from the leaf and publish the result of this round."""
+def answer(game, mode, worker, shared, settings, index, number):
+    """Play out from the leaf and publish the result of this round. A broken game gets no answer: BREACH says why."""
     line = index * ANSWER_WORDS
     if index < load(shared.control, ROUND_PLAYOUTS):
         worker.slot[DOING] = PLAYING
         copy_state(shared.leaf_state, worker.state)
-        run_playout(game, worker.state, worker.moves, worker.results, worker.rng, settings.cutoff)
+        play_on(game, mode, worker, shared, settings)
+        if worker.slot[BREACH] != FINE:
+            return
         for i in range(game.players):
             shared.answers[line + 1 + i] = round_to_unit(worker.results[i])
     worker.slot[DOING] = WAITING
@@ -58,11 +64,21 @@ def lead(game, mode, tree, worker, shared, settings, workers, slice_length):
             store(shared.control, ROUND, ROUNDS_CLOSED)
             return EXHAUSTED
         descend(game, mode, tree, worker, shared, settings)
+        if worker.slot[BREACH] == FINE and settle(game, mode, tree, worker):
+            for i in range(game.players):
+                worker.rewards[i] = round_to_unit(worker.results[i]) * playouts
+            backup(game, mode, tree, worker, playouts, settings)
+            worker.slot[HEARTBEAT] += 1
+            continue
         copy_state(worker.state, shared.leaf_state)
         store(shared.control, ROUND_PLAYOUTS, playouts)
         number = load(shared.answers, 0) + 1
         store(shared.control, ROUND, number)
-        answer(game, worker, shared, settings, 0, number)
+        if worker.slot[BREACH] == FINE:
+            answer(game, mode, worker, shared, settings, 0, number)
+        if worker.slot[BREACH] != FINE:
+            store(shared.control, ROUND, ROUNDS_CLOSED)
+            return BROKEN
         for i in range(MAX_PLAYERS):
             worker.rewards[i] = 0
         for index in range(playouts):
@@ -77,13 +93,13 @@ def lead(game, mode, tree, worker, shared, settings, workers, slice_length):
                     yield_core()
             for i in range(game.players):
                 worker.rewards[i] += shared.answers[line + 1 + i]
-        backup(mode, tree, worker, playouts, settings)
+        backup(game, mode, tree, worker, playouts, settings)
         worker.slot[HEARTBEAT] += 1
     return SLICE_OVER
 
 
 @entry
-def follow(game, worker, shared, settings, slice_length):
+def follow(game, mode, worker, shared, settings, slice_length):
     """The loop of the others: answer every round until they are closed."""
     index = worker.slot[SLOT_INDEX] - 1
     spins = 0
@@ -93,7 +109,9 @@ def follow(game, worker, shared, settings, slice_length):
         if number == ROUNDS_CLOSED:
             return PAUSED
         if number > 0 and number != load(shared.answers, index * ANSWER_WORDS):
-            answer(game, worker, shared, settings, index, number)
+            answer(game, mode, worker, shared, settings, index, number)
+            if worker.slot[BREACH] != FINE:
+                return BROKEN
             worker.slot[HEARTBEAT] += 1
             rounds += 1
             continue

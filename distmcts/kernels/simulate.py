@@ -7,21 +7,22 @@ import numpy as np
 
 from distmcts.kernels.atomics import fetch_add, keep_order, load
 from distmcts.kernels.backup import backup, set_rewards
-from distmcts.kernels.expand import expand
-from distmcts.kernels.jit import entry, part
+from distmcts.kernels.chance import pass_chance
+from distmcts.kernels.choose import step
+from distmcts.kernels.jit import entry, part, switch
 from distmcts.kernels.layout import (
     BORN,
-    CHILDREN,
-    COMPLETE,
+    BREACH,
+    BROKEN,
     DEPTH,
     DESCENT,
     DOING,
     EXHAUSTED,
-    HALVES,
+    FINE,
     HEARTBEAT,
+    IN_FLIGHT_BITS,
     LOCKED_NODE,
     MAX_DEPTH,
-    MOVE,
     NODE_LOCKS,
     NONE,
     ONE_LOCK,
@@ -37,12 +38,14 @@ from distmcts.kernels.layout import (
     TICKETS,
 )
 from distmcts.kernels.locks import lock, lock_all, unlock, unlock_all
-from distmcts.kernels.modes import enter
-from distmcts.kernels.playout import run_playout
+from distmcts.kernels.modes import enter, has
+from distmcts.kernels.moves import move_of
+from distmcts.kernels.rave import forget_moves, note_move
+from distmcts.kernels.reward import find_results
 from distmcts.kernels.rng import random_word
-from distmcts.kernels.select import select
+from distmcts.kernels.solver import is_proven
 from distmcts.kernels.states import copy_state
-from distmcts.kernels.tags import apply, player
+from distmcts.kernels.tags import CHANCE, apply, knows_chance, player
 
 TURN = np.uint64(11)
 BACK = np.uint64(64 - 11)
@@ -68,7 +71,10 @@ def push(mode, tree, worker, node, mover, synchronisation):
 
 @part
 def descend(game, mode, tree, worker, shared, settings):
-    """From the root to the node to play out from; `worker.state` is its position then. The path is in flight."""
+    """From the root to the node to play out from; `worker.state` is its position then, or the outcome of chance after it.
+
+    The path is in flight.
+    """
     slot = worker.slot
     state = worker.state
     copy_state(shared.root_state, state)
@@ -78,49 +84,77 @@ def descend(game, mode, tree, worker, shared, settings):
     slot[STAGE] = DESCENT
     slot[DOING] = SELECTING
     keep_order()
+    forget_moves(mode, worker)
     node = ROOT
     word = random_word(worker.rng)
     counts = push(mode, tree, worker, node, shared.control[ROOT_MOVER], settings.synchronisation)
     while slot[DEPTH] < MAX_DEPTH:
+        mover = player(game, state)
+        is_chance = game.has_chance and mover == CHANCE
+        seen_by = worker.movers[slot[DEPTH] - 1] if is_chance else mover
         if settings.synchronisation == NODE_LOCKS:
             lock(tree, worker, LOCKED_NODE, node)
-        child = NONE
-        if not load(tree.halves, node * HALVES + CHILDREN) & COMPLETE:
-            child = expand(game, mode, tree, worker, node)
-        is_new = child != NONE
-        if not is_new:
-            child = select(tree, worker, node, counts, word, settings)
+        if is_chance:
+            child, is_new = pass_chance(game, mode, tree, worker, node, counts, settings)
+        else:
+            child, is_new = step(game, mode, tree, worker, shared, node, mover, counts, word, settings)
             word = (word >> TURN) | (word << BACK)  # other bits for the next level
         if settings.synchronisation == NODE_LOCKS:
             unlock(tree, worker, LOCKED_NODE, node)
         if child == NONE:
             break  # the game is over here, or nothing could be added
-        mover = player(game, state)
-        apply(game, state, np.int64(load(tree.halves, child * HALVES + MOVE)))
+        if not is_chance:
+            move = move_of(game, tree, child)
+            note_move(game, mode, worker, state, mover, move)
+            apply(game, state, move)
         if is_new:
-            worker.movers[slot[DEPTH] - 1] = mover
+            worker.movers[slot[DEPTH] - 1] = seen_by
             break
-        counts = push(mode, tree, worker, child, mover, settings.synchronisation)
+        counts = push(mode, tree, worker, child, seen_by, settings.synchronisation)
         node = child
+        if ends_here(game, mode, tree, node, counts):
+            break
+
+
+def _never_ends(game, mode, tree, node, counts):
+    return False
+
+
+def _unvisited_or_proven(game, mode, tree, node, counts):
+    return counts >> IN_FLIGHT_BITS == 0 or is_proven(mode, tree, node)
+
+
+# Whether a simulation ends at a node that exists: one that was added with its siblings and is visited for the first time, or one
+# that is proven.
+ends_here = switch(
+    lambda game, mode, *_: knows_chance(game) or has(mode, "puct", "solver"),
+    _unvisited_or_proven,
+    _never_ends,
+)
 
 
 @part
 def simulate(game, mode, tree, worker, shared, settings):
+    """One simulation. If the game breaks its contract on the way, BREACH is set and the simulation stays under way."""
+    slot = worker.slot
     if settings.synchronisation == ONE_LOCK:
         lock_all(shared, worker)
         descend(game, mode, tree, worker, shared, settings)
         unlock_all(shared, worker)
     else:
         descend(game, mode, tree, worker, shared, settings)
-    worker.slot[DOING] = PLAYING
-    run_playout(game, worker.state, worker.moves, worker.results, worker.rng, settings.cutoff)
+    if slot[BREACH] == FINE:
+        slot[DOING] = PLAYING
+        find_results(game, mode, tree, worker, shared, settings)
+    if slot[BREACH] != FINE:
+        return
     set_rewards(worker, game.players)
     if settings.synchronisation == ONE_LOCK:
         lock_all(shared, worker)
-        backup(mode, tree, worker, 1, settings)
+        backup(game, mode, tree, worker, 1, settings)
         unlock_all(shared, worker)
     else:
-        backup(mode, tree, worker, 1, settings)
+        backup(game, mode, tree, worker, 1, settings)
 
 
 @part
@@ -142,6 +176,8 @@ def run_worker(game, mode, tree, worker, shared, settings, batch, slice_length):
         if not take_tickets(worker, shared, batch):
             return EXHAUSTED
         simulate(game, mode, tree, worker, shared, settings)
+        if worker.slot[BREACH] != FINE:
+            return BROKEN
         worker.slot[TAKEN] -= 1
         worker.slot[HEARTBEAT] += 1
     return SLICE_OVER

@@ -84,6 +84,11 @@ def _lower_attribute(context, builder, game_type, game, attribute):
     return context.get_constant_generic(builder, typeof(value), value)
 
 
+def knows_chance(game, *_) -> bool:
+    """For `switch`: whether a game, or the type of one, has chance events."""
+    return (_tag_of_type[game.name] if isinstance(game, GameType) else game).has_chance
+
+
 def _rule(game_type, name):
     """The function of a game that a call means; where the game has none, no kernel may call it."""
     return getattr(_tag_of_type[game_type.name].rules, name) if isinstance(game_type, GameType) else None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from distmcts.errors import SearchError
-from distmcts.kernels.layout import ABANDON, ALLOCATED, CAPACITY, HEARTBEAT, PAUSE
+from distmcts.kernels.layout import ABANDON, ALLOCATED, BREACH, BROKEN, CAPACITY, FINE, HEARTBEAT, IDLE, PAUSE, STAGE
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.stoppers import Progress, Stopper, first_reason
 from distmcts.parallel.workers import Event
@@ -120,6 +120,9 @@ class Drive:
     # ---- deaths -----------------------------------------------------------------------------------------------------------
 
     def _handle(self, events: list[Event]) -> None:
+        for event in events:
+            if event.status == BROKEN:
+                raise self.scheme.breach(event.worker)
         dead = [event.worker for event in events if event.status is None]
         if not dead:
             return
@@ -176,10 +179,15 @@ class Drive:
 
     def _come_to_rest(self) -> None:
         """After this no worker is busy and the trees obey their laws, whatever happened."""
-        if not self.crew.busy:
-            return
         self.scheme.shared.control[PAUSE] = ABANDON
         dead = self._wait_for_all([])
-        self.scheme.repair(dead)
         for index in dead:
             self.crew.replace(index)
+        # A worker that found the game broken lives, and has left its simulation as it was.
+        unfinished = [i for i, worker in enumerate(self.scheme.workers) if worker.slot[STAGE] != IDLE and i not in dead]
+        for index in unfinished:
+            self.scheme.release(index)
+        if dead or unfinished:
+            self.scheme.repair([*dead, *unfinished])
+        for worker in self.scheme.workers:
+            worker.slot[BREACH] = FINE

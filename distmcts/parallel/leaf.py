@@ -1,7 +1,6 @@
 """`leaf`: worker 0 walks the tree, all workers play out from the leaf it found. n workers make n simulations of each leaf."""
 
 from distmcts.kernels.layout import ANSWER_WORDS, IDLE, ROUND, ROUNDS_CLOSED, STAGE, Tree
-from distmcts.kernels.modes import ALONE
 from distmcts.kernels.rounds import follow, lead
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.workers import Job
@@ -18,9 +17,9 @@ class Leaf(Scheme):
     def jobs(self, index: int) -> dict[str, Job]:
         worker = self.workers[index]
         if index == LEADER:
-            arguments = (self.game, ALONE, self.trees[0], worker, self.shared, self.settings, len(self.workers))
+            arguments = (self.game, self.mode, self.trees[0], worker, self.shared, self.settings, len(self.workers))
             return {"lead": lambda length: lead(*arguments, length)}
-        return {"follow": lambda length: follow(self.game, worker, self.shared, self.settings, length)}
+        return {"follow": lambda length: follow(self.game, self.mode, worker, self.shared, self.settings, length)}
 
     def job_of(self, index: int) -> str:
         return "lead" if index == LEADER else "follow"

@@ -4,7 +4,6 @@ Simulations are divided evenly beforehand, not taken from a common heap: so each
 """
 
 from distmcts.kernels.layout import TAKEN, TICKETS, Tree
-from distmcts.kernels.modes import ALONE
 from distmcts.kernels.simulate import run_worker
 from distmcts.parallel.scheme import UNLIMITED, Scheme
 from distmcts.parallel.workers import Job
@@ -22,7 +21,7 @@ class Root(Scheme):
         return self.trees[index]
 
     def jobs(self, index: int) -> dict[str, Job]:
-        arguments = (self.game, ALONE, self.trees[index], self.workers[index], self.shared, self.settings, 0)
+        arguments = (self.game, self.mode, self.trees[index], self.workers[index], self.shared, self.settings, 0)
         return {"simulate": lambda length: run_worker(*arguments, length)}
 
     def deal(self, wanted: int | None) -> None:

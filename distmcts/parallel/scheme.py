@@ -4,13 +4,38 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from distmcts.errors import GameError
 from distmcts.game import CompiledGame
-from distmcts.kernels.layout import FINISHED, LOCK_FREE, PAUSE, TAKEN, TICKETS, Settings, Tree, Worker
+from distmcts.kernels.layout import (
+    BAD_PROBABILITIES,
+    BREACH,
+    FINE,
+    FINISHED,
+    LOCK_FREE,
+    MOVE_OUT_OF_RANGE,
+    NO_END,
+    NO_MOVES,
+    PAUSE,
+    TAKEN,
+    TICKETS,
+    TOO_MANY_MOVES,
+    Settings,
+    Tree,
+    Worker,
+)
+from distmcts.kernels.modes import ALONE, TOGETHER, with_features
 from distmcts.parallel.workers import Job
 from distmcts.tree import view
 from distmcts.tree.plan import Arrays
 from distmcts.tree.repair import release, repair
 
+BREACHES = {
+    NO_MOVES: "no legal moves, but not over,",
+    MOVE_OUT_OF_RANGE: "a move is outside 0 to {game.move_limit} - 1",
+    TOO_MANY_MOVES: "writes beyond the end of a buffer: more than max_moves={game.max_moves} or max_outcomes={game.max_outcomes}",
+    BAD_PROBABILITIES: "probabilities do not sum to 1",
+    NO_END: "a playout does not end; it is",
+}
 UNLIMITED = 1 << 60  # tickets of a search that ends by time
 
 
@@ -21,8 +46,9 @@ class Scheme(ABC):
     in_process = False  # runs in the caller's own process, without workers
     alone = True  # each tree has one writer
 
-    def __init__(self, game: CompiledGame, arrays: Arrays, settings: Settings):
+    def __init__(self, game: CompiledGame, arrays: Arrays, settings: Settings, features: frozenset[str] = frozenset()):
         self.game = game
+        self.mode = with_features(ALONE if self.alone else TOGETHER, features)
         self.shared = arrays.shared
         self.workers = arrays.workers
         self.trees = arrays.trees
@@ -73,6 +99,20 @@ class Scheme(ABC):
     def reset_counters(self) -> None:
         for worker in self.workers:
             worker.slot[FINISHED] = 0
+
+    # ---- when the game is broken ------------------------------------------------------------------------------------------
+
+    def breach(self, index: int) -> GameError:
+        """What a worker found wrong with the game, and where."""
+        worker = self.workers[index]
+        state = worker.state.copy()
+        try:
+            position = self.game.format(state)
+        except Exception:  # a game that is broken may not be able to say where
+            position = " ".join(f"{int(word):x}" for word in state)
+        what = BREACHES[int(worker.slot[BREACH])].format(game=self.game)
+        worker.slot[BREACH] = FINE
+        return GameError(f"{self.game.name}: {what} in position {position!r}; `distmcts games check` tests a game")
 
     # ---- after a death ----------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 """`serial`: one worker, one tree, in the caller's own process. Bit-for-bit reproducible with a seed."""
 
 from distmcts.kernels.layout import Tree
-from distmcts.kernels.modes import ALONE
 from distmcts.kernels.simulate import run_worker
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.workers import Job
@@ -17,5 +16,5 @@ class Serial(Scheme):
         return self.trees[0]
 
     def jobs(self, index: int) -> dict[str, Job]:
-        arguments = (self.game, ALONE, self.trees[0], self.workers[0], self.shared, self.settings, BATCH)
+        arguments = (self.game, self.mode, self.trees[0], self.workers[0], self.shared, self.settings, BATCH)
         return {"simulate": lambda length: run_worker(*arguments, length)}

@@ -7,9 +7,9 @@ import numpy as np
 
 from distmcts.kernels.delayed import Pending, run_simulated
 from distmcts.kernels.layout import MAX_DEPTH, MAX_PLAYERS, Tree
-from distmcts.kernels.modes import TOGETHER
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.workers import Job
+from distmcts.tree.compact import keep_subtree
 
 
 class Simulated(Scheme):
@@ -17,8 +17,8 @@ class Simulated(Scheme):
     in_process = True
     alone = False
 
-    def __init__(self, game, arrays, settings, simulated_workers: int = 1):
-        super().__init__(game, arrays, settings)
+    def __init__(self, game, arrays, settings, features=frozenset(), simulated_workers: int = 1):
+        super().__init__(game, arrays, settings, features)
         self._pending = Pending(
             paths=np.zeros((simulated_workers, MAX_DEPTH), np.int32),
             movers=np.zeros((simulated_workers, MAX_DEPTH), np.int32),
@@ -32,5 +32,11 @@ class Simulated(Scheme):
         return self.trees[0]
 
     def jobs(self, index: int) -> dict[str, Job]:
-        arguments = (self.game, TOGETHER, self.trees[0], self.workers[0], self.shared, self.settings, self._pending)
+        arguments = (self.game, self.mode, self.trees[0], self.workers[0], self.shared, self.settings, self._pending)
         return {"simulate": lambda length: run_simulated(*arguments, length)}
+
+    def repair(self, dead: list[int]) -> None:
+        """Only a broken game brings it here, with simulations under way: their tree is given up."""
+        self._pending.depths[:] = 0
+        keep_subtree(self.trees[0], None, self.workers)
+        super().repair(dead)

@@ -6,6 +6,9 @@ The number of simulations is not among them: it is kept exactly, by tickets (ker
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
+from distmcts.kernels.layout import Tree
+from distmcts.tree.view import proven_value
+
 
 class Progress(NamedTuple):
     """Where a search stands."""
@@ -54,6 +57,16 @@ class Decided:
             return None
         first, second, *_ = [*sorted(progress.root_visits(), reverse=True), 0, 0]
         return "decided: the leader cannot be caught" if first - second > left else None
+
+
+class Proven:
+    """The solver knows the root's value; more search could not change it."""
+
+    def __init__(self, trees: list[Tree]):
+        self.trees = trees
+
+    def reached(self, progress: Progress) -> str | None:
+        return "proven" if any(proven_value(tree) is not None for tree in self.trees) else None
 
 
 def first_reason(stoppers: list[Stopper], progress: Progress) -> str | None:

@@ -1,7 +1,6 @@
 """`tree`: all workers share one tree; virtual loss or WU-UCT keeps them apart. Lock-free, with node locks, or with one lock."""
 
 from distmcts.kernels.layout import Tree
-from distmcts.kernels.modes import TOGETHER
 from distmcts.kernels.simulate import run_worker
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.workers import Job
@@ -17,5 +16,5 @@ class SharedTree(Scheme):
         return self.trees[0]
 
     def jobs(self, index: int) -> dict[str, Job]:
-        arguments = (self.game, TOGETHER, self.trees[0], self.workers[index], self.shared, self.settings, BATCH)
+        arguments = (self.game, self.mode, self.trees[0], self.workers[index], self.shared, self.settings, BATCH)
         return {"simulate": lambda length: run_worker(*arguments, length)}

@@ -24,7 +24,7 @@ from distmcts.kernels.layout import (
     Tree,
     Worker,
 )
-from distmcts.tree.view import columns, levels, nodes_used
+from distmcts.tree.view import columns, levels, moves_of, nodes_used
 
 
 class AuditError(DistmctsError):
@@ -91,7 +91,7 @@ def _check_family(fields, visits, tree, above, nodes, parents, above_is_root, re
     own = visits[above] - sums - (0 if above_is_root else 1)
     wrong = (own - tree.extra[above]) % (1 << 32) != 0  # `extra` wraps around
     report("visits are not evaluations + children's visits", above[wrong])
-    family = np.stack([parents, fields.move[nodes].astype(np.int64)], axis=1)
+    family = np.stack([parents, moves_of(tree, nodes)], axis=1)
     _, index = np.unique(family, axis=0, return_index=True)
     report("same move as a sibling", np.delete(nodes, index))
 

@@ -13,20 +13,18 @@ from distmcts.kernels.layout import (
     HALVES,
     NONE,
     ROOT,
-    WORDS,
     Tree,
     Worker,
 )
-from distmcts.tree.view import columns, levels, nodes_used, runs
+from distmcts.tree.view import column_sizes, columns, levels, nodes_used, runs
 
 
 def keep_subtree(tree: Tree, node: int | None, writers: list[Worker]) -> None:
     """Make a node the root; None: empty the tree. No worker may be at work."""
     used = nodes_used(tree)
     end = FIRST_RUN
-    if node is None:
-        words, extra = np.zeros((1, WORDS), np.int64), np.zeros(1, np.int32)
-    else:
+    kept: dict[str, np.ndarray] = {}
+    if node is not None:
         all_starts = np.sort(_runs(tree, ROOT)[0])
         starts, sizes = _runs(tree, node)
         order = np.argsort(starts)
@@ -36,34 +34,35 @@ def keep_subtree(tree: Tree, node: int | None, writers: list[Worker]) -> None:
         rooms = np.minimum(sizes, following - starts)
         new_starts = FIRST_RUN + np.cumsum(rooms) - rooms
         end = FIRST_RUN + int(rooms.sum())
-        words, extra = _moved(tree, node, starts, rooms, new_starts)
-    tree.words[: used * WORDS] = 0
-    tree.extra[:used] = 0
-    tree.words[: words.size] = words.ravel()
-    tree.extra[: extra.size] = extra
+        kept = _moved(tree, node, starts, rooms, new_starts)
+    for name, size in column_sizes(tree).items():
+        column = getattr(tree, name)
+        column[: used * size] = 0
+        if name in kept:
+            column[: kept[name].size] = kept[name]
     tree.heap[ALLOCATED] = end
     for worker in writers:
         worker.slot[CHUNK_NEXT] = worker.slot[CHUNK_END] = 0
 
 
-def _moved(tree: Tree, node: int, starts: np.ndarray, rooms: np.ndarray, new_starts: np.ndarray):
-    """The records of the subtree in their new order, with links that point to new places."""
+def _moved(tree: Tree, node: int, starts: np.ndarray, rooms: np.ndarray, new_starts: np.ndarray) -> dict[str, np.ndarray]:
+    """The columns of the subtree in their new order, with links that point to new places."""
     within = np.arange(rooms.sum()) - np.repeat(np.cumsum(rooms) - rooms, rooms)
     old = np.concatenate([[node, node], np.repeat(starts, rooms) + within]).astype(np.int64)
-    words = tree.words.reshape(-1, WORDS)[old]
-    extra = tree.extra[old]
-    words[1] = 0  # the free place beside the root
-    extra[1] = 0
-    moved = Tree(words.ravel(), words.ravel().view("i4"), extra, tree.locks, tree.heap)
+    kept = {name: getattr(tree, name).reshape(-1, size)[old] for name, size in column_sizes(tree).items()}
+    for column in kept.values():
+        column[1] = 0  # the free place beside the root
+    kept = {name: column.ravel() for name, column in kept.items()}
+    moved = tree._replace(halves=kept["words"].view("i4"), **kept)
     fields = columns(moved)
     fields.next[ROOT] = NONE  # it led to siblings, which are gone
     fields.move[ROOT] = 0
     for links in (fields.first, fields.next):
         linked = links != NONE
         links[linked] = new_starts[np.searchsorted(starts, links[linked])]
-    extra[ROOT] += 1  # a root has no creator: the evaluation that made the node counts as one of its own now
+    kept["extra"][ROOT] += 1  # a root has no creator: the evaluation that made the node counts as one of its own now
     assert moved.halves.size == old.size * HALVES
-    return moved.words, extra
+    return kept
 
 
 def _runs(tree: Tree, node: int) -> tuple[np.ndarray, np.ndarray]:

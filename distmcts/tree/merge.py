@@ -12,6 +12,7 @@ class MergedMove(NamedTuple):
     visits: int
     value_sum: int  # unit 1 / SCALE
     votes: int  # trees in which this move has the most visits
+    proven: float | None = None  # its exact value, if one tree has proven it
 
     @property
     def value(self) -> float:
@@ -23,12 +24,15 @@ def merged(trees: list[Tree]) -> list[MergedMove]:
     visits: dict[int, int] = defaultdict(int)
     sums: dict[int, int] = defaultdict(int)
     votes: dict[int, int] = defaultdict(int)
+    proven: dict[int, float] = {}
     for tree in trees:
         children = view.children(tree)
         for child in children:
             visits[child.move] += child.visits
             sums[child.move] += child.value_sum
+            if child.proven is not None:
+                proven[child.move] = child.proven
         if children:
             votes[max(children, key=lambda child: (child.visits, child.value)).move] += 1
-    rows = [MergedMove(move, visits[move], sums[move], votes[move]) for move in visits]
+    rows = [MergedMove(move, visits[move], sums[move], votes[move], proven.get(move)) for move in visits]
     return sorted(rows, key=lambda row: (-row.visits, -row.value, row.move))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from distmcts.kernels.layout import Tree
-from distmcts.tree.view import columns, levels, visits
+from distmcts.tree.view import levels, moves_of, visits
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _TURN = np.uint64(29)
@@ -24,11 +24,10 @@ def duplicated_share(trees: list[Tree]) -> float:
 
 def _fingerprints(tree: Tree) -> np.ndarray:
     """A number for every node that depends on the moves leading to it and on nothing else."""
-    move = columns(tree).move
     found = []
     above = np.zeros(1, np.uint64)
     for nodes, parents in levels(tree):
-        own = move[nodes].astype(np.uint64) + np.uint64(1)
+        own = moves_of(tree, nodes).astype(np.uint64) + np.uint64(1)
         if found:
             mixed = (above[parents] ^ (own * _MIX)) * _MIX
             above = mixed ^ (mixed >> _TURN)

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from distmcts.errors import InputError
 from distmcts.game import CompiledGame
 from distmcts.kernels.layout import (
@@ -19,6 +21,7 @@ from distmcts.kernels.layout import (
     MAX_NODES,
     MAX_PLAYERS,
     NODE_BYTES,
+    OPTIONAL,
     SLOT_INDEX,
     SLOT_WORDS,
     WORDS,
@@ -32,26 +35,41 @@ SMALLEST_TREE = 64  # nodes
 LARGEST_CHUNK = 4096  # nodes a worker reserves at a time
 
 
+GUARD = 512  # elements behind what a game writes to that must stay 0: so an overrun is found, and hits nothing else
+
+
 class Arrays(NamedTuple):
     """All arrays of an engine."""
 
     shared: Shared
     workers: list[Worker]
     trees: list[Tree]
+    guards: dict[str, list[np.ndarray]]  # by the name of the array they lie behind
 
 
-def bytes_per_node(locks: bool) -> int:
-    return NODE_BYTES + EXTRA_BYTES + (LOCK_BYTES if locks else 0)
+class Needs(NamedTuple):
+    """What a search needs beyond the plain arrays."""
+
+    locks: bool = False
+    columns: frozenset[str] = frozenset()  # out of layout.OPTIONAL
+    cache_bytes: int = 0  # for evaluations
+    priors: bool = False  # a buffer for them
+    played: bool = False  # a note for every move
+
+    def bytes_per_node(self) -> int:
+        extra = sum(int(dtype[1]) * size for name, (dtype, size) in OPTIONAL.items() if name in self.columns)
+        return NODE_BYTES + EXTRA_BYTES + (LOCK_BYTES if self.locks else 0) + extra
 
 
-def lay_out(game: CompiledGame, memory: int, workers: int, trees: int, locks: bool, backing: str):
+def lay_out(game: CompiledGame, memory: int, workers: int, trees: int, needs: Needs, backing: str):
     """A segment of at most `memory` bytes and the arrays in it. Raises InputError if that cannot work."""
-    fixed = _shared_bytes(game, workers) + workers * _worker_bytes(game)
-    per_tree_fixed = aligned(8 * HEAP_WORDS) + 4 * LINE
-    capacity = (memory - fixed - trees * per_tree_fixed) // (trees * bytes_per_node(locks))
+    fixed = _bytes(_shared_sizes(game, workers, needs)) + workers * _bytes(_worker_sizes(game, needs))
+    per_tree_fixed = aligned(8 * HEAP_WORDS) + (2 + len(OPTIONAL)) * 2 * LINE
+    per_node = needs.bytes_per_node()
+    capacity = (memory - fixed - trees * per_tree_fixed) // (trees * per_node)
     capacity = min(capacity - capacity % 2, MAX_NODES)
     if capacity < SMALLEST_TREE:
-        least = fixed + trees * (per_tree_fixed + SMALLEST_TREE * bytes_per_node(locks))
+        least = fixed + trees * (per_tree_fixed + SMALLEST_TREE * per_node)
         raise InputError(
             f"memory {show_bytes(memory)} is too small for {workers} workers on {game.name}: "
             f"it takes at least {show_bytes(least)}"
@@ -60,56 +78,81 @@ def lay_out(game: CompiledGame, memory: int, workers: int, trees: int, locks: bo
         raise InputError(
             f"memory {show_bytes(memory)} is more than there is: {show_bytes(available_bytes())} of shared memory are free"
         )
-    segment = Segment(fixed + trees * (per_tree_fixed + capacity * bytes_per_node(locks)), backing)
-    shared = Shared(
-        control=segment.take("i8", CONTROL_WORDS),
-        root_state=segment.take("u8", game.state_words),
-        leaf_state=segment.take("u8", game.state_words),
-        answers=segment.take("i8", workers * ANSWER_WORDS),
-    )
-    return segment, Arrays(
-        shared,
-        [_worker(segment, game, index) for index in range(workers)],
-        [_tree(segment, capacity, locks, workers // trees) for _ in range(trees)],
-    )
+    segment = Segment(fixed + trees * (per_tree_fixed + capacity * per_node), backing)
+    guards: dict[str, list[np.ndarray]] = {}
+    shared = Shared(**_take(segment, _shared_sizes(game, workers, needs), guards))
+    all_workers = [Worker(**_take(segment, _worker_sizes(game, needs), guards)) for _ in range(workers)]
+    for index, worker in enumerate(all_workers):
+        worker.slot[SLOT_INDEX] = index + 1
+    return segment, Arrays(shared, all_workers, [_tree(segment, capacity, needs, workers // trees) for _ in range(trees)], guards)
 
 
-def _shared_bytes(game: CompiledGame, workers: int) -> int:
-    return aligned(8 * CONTROL_WORDS) + 2 * aligned(8 * game.state_words) + aligned(8 * workers * ANSWER_WORDS)
+class _Size(NamedTuple):
+    name: str
+    dtype: str
+    count: int
+    guarded: bool = False
+
+    @property
+    def elements(self) -> int:
+        return self.count + (GUARD if self.guarded else 0)
 
 
-def _worker_sizes(game: CompiledGame) -> list[tuple[str, str, int]]:
+def _shared_sizes(game: CompiledGame, workers: int, needs: Needs) -> list[_Size]:
+    entry = 1 + game.players
     return [
-        ("slot", "i8", SLOT_WORDS),
-        ("path", "i4", MAX_DEPTH),
-        ("movers", "i4", MAX_DEPTH),
-        ("rewards", "i8", MAX_PLAYERS),
-        ("results", "f8", MAX_PLAYERS),
-        ("rng", "u8", 2),
-        ("state", "u8", game.state_words),
-        ("moves", "i8", game.max_moves),
-        ("marks", "i8", game.move_limit),
+        _Size("control", "i8", CONTROL_WORDS),
+        _Size("root_state", "u8", game.state_words),
+        _Size("leaf_state", "u8", game.state_words),
+        _Size("answers", "i8", workers * ANSWER_WORDS),
+        _Size("cache", "u8", max(needs.cache_bytes // (8 * entry), 1) * entry if needs.cache_bytes else 1),
     ]
 
 
-def _worker_bytes(game: CompiledGame) -> int:
-    return sum(aligned(int(dtype[1]) * count) for _, dtype, count in _worker_sizes(game))
+def _worker_sizes(game: CompiledGame, needs: Needs) -> list[_Size]:
+    return [
+        _Size("slot", "i8", SLOT_WORDS),
+        _Size("path", "i4", MAX_DEPTH),
+        _Size("movers", "i4", MAX_DEPTH),
+        _Size("rewards", "i8", MAX_PLAYERS),
+        _Size("results", "f8", MAX_PLAYERS, guarded=True),
+        _Size("rng", "u8", 2),
+        _Size("state", "u8", game.state_words, guarded=True),
+        _Size("moves", "i8", game.list_length, guarded=True),
+        _Size("marks", "i8", game.mark_count),
+        _Size("outcomes", "i8", game.max_outcomes, guarded=True),
+        _Size("probabilities", "f8", game.max_outcomes, guarded=True),
+        _Size("trial", "u8", 2 * game.state_words, guarded=True),
+        _Size("priors", "f8", game.max_moves if needs.priors else 1, guarded=needs.priors),
+        _Size("played", "i8", game.players * game.rave_keys if needs.played else 1),
+    ]
 
 
-def _worker(segment: Segment, game: CompiledGame, index: int) -> Worker:
-    worker = Worker(**{name: segment.take(dtype, count) for name, dtype, count in _worker_sizes(game)})
-    worker.slot[SLOT_INDEX] = index + 1
-    return worker
+def _bytes(sizes: list[_Size]) -> int:
+    return sum(aligned(int(size.dtype[1]) * size.elements) for size in sizes)
 
 
-def _tree(segment: Segment, capacity: int, locks: bool, writers: int) -> Tree:
+def _take(segment: Segment, sizes: list[_Size], guards: dict[str, list[np.ndarray]]) -> dict[str, np.ndarray]:
+    arrays = {}
+    for size in sizes:
+        array = segment.take(size.dtype, size.elements)
+        arrays[size.name] = array[: size.count]
+        if size.guarded:
+            guards.setdefault(size.name, []).append(array[size.count :])
+    return arrays
+
+
+def _tree(segment: Segment, capacity: int, needs: Needs, writers: int) -> Tree:
     words = segment.take("i8", capacity * WORDS)
     tree = Tree(
         words=words,
         halves=words.view("i4"),
         extra=segment.take("i4", capacity),
-        locks=segment.take("i4", capacity if locks else 1),
+        locks=segment.take("i4", capacity if needs.locks else 1),
         heap=segment.take("i8", HEAP_WORDS),
+        **{
+            name: segment.take(dtype, capacity * size if name in needs.columns else 1) for name, (dtype, size) in OPTIONAL.items()
+        },
     )
     assert tree.halves.size == capacity * HALVES
     tree.heap[ALLOCATED] = FIRST_RUN  # the root and a free place beside it

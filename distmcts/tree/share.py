@@ -207,6 +207,7 @@ class _Nodes:
         self.words = memoryview(tree.words)
         self.halves = memoryview(tree.halves)
         self.extra = memoryview(tree.extra)
+        self.high = memoryview(tree.high) if tree.high.size > 1 else None
 
     def children(self, node: int) -> list[int]:
         """In the order of kernels/runs.py."""
@@ -225,7 +226,8 @@ class _Nodes:
         return found
 
     def move(self, node: int) -> int:
-        return self.halves[node * HALVES + MOVE]
+        low = self.halves[node * HALVES + MOVE]
+        return low if self.high is None else (self.high[node] << 32) | (low & 0xFFFFFFFF)
 
     def visits(self, node: int) -> int:
         return self.words[node * WORDS + COUNTS] >> IN_FLIGHT_BITS

@@ -9,17 +9,17 @@ import numpy as np
 
 from distmcts.errors import InputError
 from distmcts.files import whole_file
-from distmcts.kernels.layout import ALLOCATED, CAPACITY, CHUNK_END, CHUNK_NEXT, WORDS
+from distmcts.kernels.layout import ALLOCATED, CAPACITY, CHUNK_END, CHUNK_NEXT
 from distmcts.tree.plan import Arrays
-from distmcts.tree.view import nodes_used
+from distmcts.tree.view import column_sizes, nodes_used
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Snapshot(NamedTuple):
     path: Path
     description: dict[str, Any]
-    trees: list[tuple[np.ndarray, np.ndarray]]  # words and extra of each
+    trees: list[dict[str, np.ndarray]]  # the columns of each
     streams: np.ndarray  # random numbers of each worker
     chunks: np.ndarray  # reserved nodes of each worker
 
@@ -27,12 +27,16 @@ class Snapshot(NamedTuple):
         """Fill the trees of a new engine."""
         if len(arrays.trees) != len(self.trees):
             raise InputError(f"{self.path}: holds {len(self.trees)} trees, the settings ask for {len(arrays.trees)}")
-        for tree, (words, extra) in zip(arrays.trees, self.trees, strict=True):
-            if extra.size > tree.heap[CAPACITY]:
-                raise InputError(f"{self.path}: holds {extra.size} nodes a tree, memory is enough for {int(tree.heap[CAPACITY])}")
-            tree.words[: words.size] = words
-            tree.extra[: extra.size] = extra
-            tree.heap[ALLOCATED] = extra.size
+        for tree, kept in zip(arrays.trees, self.trees, strict=True):
+            if kept.keys() != column_sizes(tree).keys():
+                differ = ", ".join(sorted(kept.keys() ^ column_sizes(tree).keys()))
+                raise InputError(f"{self.path}: was saved by a search with other features (they differ in: {differ})")
+            nodes = kept["extra"].size
+            if nodes > tree.heap[CAPACITY]:
+                raise InputError(f"{self.path}: holds {nodes} nodes a tree, memory is enough for {int(tree.heap[CAPACITY])}")
+            for name, column in kept.items():
+                getattr(tree, name)[: column.size] = column
+            tree.heap[ALLOCATED] = nodes
         for worker, stream in zip(arrays.workers, self.streams, strict=False):
             worker.rng[:] = stream
         same_crew = len(arrays.workers) == len(self.chunks)
@@ -44,8 +48,8 @@ def save_snapshot(path: Path, description: dict[str, Any], arrays: Arrays) -> No
     content = {"description": np.frombuffer(json.dumps({"format": FORMAT, **description}).encode(), np.uint8)}
     for i, tree in enumerate(arrays.trees):
         used = nodes_used(tree)
-        content[f"words_{i}"] = tree.words[: used * WORDS]
-        content[f"extra_{i}"] = tree.extra[:used]
+        for name, size in column_sizes(tree).items():
+            content[f"tree_{i}_{name}"] = getattr(tree, name)[: used * size]
     content["streams"] = np.stack([worker.rng for worker in arrays.workers])
     content["chunks"] = np.stack([worker.slot[[CHUNK_NEXT, CHUNK_END]] for worker in arrays.workers])
     try:
@@ -61,8 +65,12 @@ def read_snapshot(path: Path) -> Snapshot:
             description = json.loads(content["description"].tobytes())
             if description.get("format") != FORMAT:
                 raise InputError(f"{path}: written by another version of distmcts (format {description.get('format')})")
-            count = sum(name.startswith("words_") for name in content.files)
-            trees = [(content[f"words_{i}"], content[f"extra_{i}"]) for i in range(count)]
+            count = sum(name.endswith("_words") for name in content.files)
+            trees: list[dict[str, np.ndarray]] = [{} for _ in range(count)]
+            for name in content.files:
+                if name.startswith("tree_"):
+                    _, index, column = name.split("_", 2)
+                    trees[int(index)][column] = content[name]
             streams, chunks = content["streams"], content["chunks"]
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from None

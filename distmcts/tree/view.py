@@ -19,6 +19,8 @@ from distmcts.kernels.layout import (
     MOVE,
     NEXT,
     NONE,
+    OPTIONAL,
+    PROOF_ZERO,
     ROOT,
     RUN_LIMIT,
     SCALE,
@@ -45,16 +47,40 @@ def columns(tree: Tree) -> Columns:
     return Columns(words[:, COUNTS], words[:, VALUE_SUM], halves[:, FIRST], halves[:, CHILDREN], halves[:, MOVE], halves[:, NEXT])
 
 
+def column_sizes(tree: Tree) -> dict[str, int]:
+    """The columns that this tree has, with how many elements a node has in each."""
+    optional = {name: size for name, (_, size) in OPTIONAL.items() if getattr(tree, name).size > 1}
+    return {"words": WORDS, "extra": 1, **optional}
+
+
 class Child(NamedTuple):
     node: int
     move: int
     visits: int
     value_sum: int  # unit 1 / SCALE
+    proven: float | None = None  # its exact value, if the solver knows
 
     @property
     def value(self) -> float:
         """Mean reward for the player who makes the move; 0 if never visited."""
         return self.value_sum / SCALE / self.visits if self.visits else 0.0
+
+
+def moves_of(tree: Tree, nodes: np.ndarray) -> np.ndarray:
+    """The moves that lead to some nodes."""
+    low = tree.halves.reshape(-1, HALVES)[nodes, MOVE].astype(np.int64)
+    return low if tree.high.size == 1 else (tree.high[nodes].astype(np.int64) << 32) | (low & 0xFFFFFFFF)
+
+
+def move_of(tree: Tree, node: int) -> int:
+    low = int(tree.halves[node * HALVES + MOVE])
+    return low if tree.high.size == 1 else (int(tree.high[node]) << 32) | (low & 0xFFFFFFFF)
+
+
+def proven_value(tree: Tree, node: int = ROOT) -> float | None:
+    """A node's exact value for the player who moved into it; None if the solver is off, or does not know."""
+    proof = int(tree.proofs[node]) if tree.proofs.size > 1 else 0
+    return (proof - PROOF_ZERO) / SCALE if proof else None
 
 
 def visits(tree: Tree, node: int = ROOT) -> int:
@@ -100,7 +126,13 @@ def runs(fields: Columns, nodes: np.ndarray) -> Iterator[tuple[np.ndarray, int, 
 
 def children(tree: Tree, node: int = ROOT) -> list[Child]:
     return [
-        Child(child, int(tree.halves[child * HALVES + MOVE]), visits(tree, child), int(tree.words[child * WORDS + VALUE_SUM]))
+        Child(
+            child,
+            move_of(tree, child),
+            visits(tree, child),
+            int(tree.words[child * WORDS + VALUE_SUM]),
+            proven_value(tree, child),
+        )
         for child in child_nodes(tree, node)
     ]
 

@@ -17,6 +17,7 @@ from distmcts.kernels.layout import (
     MOVE,
     NEXT,
     ONE_VISIT,
+    OPTIONAL,
     READ_NOTHING,
     READ_VIRTUAL_LOSS,
     READ_WU_UCT,
@@ -52,12 +53,12 @@ def family(children: list[tuple[int, int, float]]) -> tuple[Tree, Worker, list[i
     """A root with children given as (visits, in flight, value sum); the nodes they got."""
     size = 4 * len(children) + 8
     words = np.zeros(size * WORDS, np.int64)
-    tree = Tree(words, words.view(np.int32), np.zeros(size, np.int32), np.zeros(1, np.int32), np.zeros(8, np.int64))
-    empty = np.zeros(0, np.int64)
-    worker = Worker(
-        np.zeros(SLOT_WORDS, np.int64), empty.astype("i4"), empty.astype("i4"), empty, empty.astype(float), seeded(1, 0),
-        empty.astype("u8"), empty, empty,
+    tree = Tree(
+        words, words.view(np.int32), np.zeros(size, np.int32), np.zeros(1, np.int32), np.zeros(8, np.int64),
+        **{name: np.zeros(1, dtype) for name, (dtype, _) in OPTIONAL.items()},
     )  # fmt: skip
+    unused = dict.fromkeys(Worker._fields, np.zeros(0, np.int64))
+    worker = Worker(**{**unused, "slot": np.zeros(SLOT_WORDS, np.int64), "rng": seeded(1, 0)})
     nodes: list[int] = []
     starts: list[int] = []
     free, run_size = FIRST_RUN, FIRST_RUN

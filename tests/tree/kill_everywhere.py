@@ -23,7 +23,7 @@ from distmcts.kernels.rng import seeded
 from distmcts.kernels.simulate import simulate
 from distmcts.registry import load_game
 from distmcts.tree.audit import audit_tree, audit_workers
-from distmcts.tree.plan import lay_out
+from distmcts.tree.plan import Needs, lay_out
 from distmcts.tree.repair import release, repair
 from distmcts.tree.view import visits
 from tests.laws import check_values
@@ -68,8 +68,8 @@ class Bench:
         self.mode, synchronisation, reading = SCHEMES[scheme]
         self.settings = Settings(1.4, reading, 1.0, -1, synchronisation)
         locks = synchronisation == NODE_LOCKS
-        self.segment, arrays = lay_out(game, 1 << 20, 2, 1, locks, "private")
-        self.shared, self.workers, (self.tree,) = arrays
+        self.segment, arrays = lay_out(game, 1 << 20, 2, 1, Needs(locks), "private")
+        self.shared, self.workers, (self.tree,), _ = arrays
         self.shared.root_state[:] = game.initial_state()
         self.shared.control[ROOT_MOVER] = 1
         for i, worker in enumerate(self.workers):

@@ -1,0 +1,55 @@
+"""What trees say about the position they were grown from: the move to play, what a chance event is worth, how play goes on."""
+
+from distmcts.game import CompiledGame, State
+from distmcts.kernels.layout import ROOT, Tree
+from distmcts.kernels.tags import OVER
+from distmcts.tree import view
+from distmcts.tree.merge import MergedMove
+
+LINE_LENGTH = 8  # moves of a principal variation
+
+
+def best_row(rows: list[MergedMove], final: str) -> MergedMove:
+    """The move to play. What the solver has proven comes before what was counted."""
+    rows = _without_the_refuted(rows)
+    if final == "value":
+        return max(rows, key=lambda row: (row.visits > 0, row.value, row.visits))
+    if final == "vote":
+        return max(rows, key=lambda row: (row.votes, row.visits))
+    return rows[0]
+
+
+def _without_the_refuted(rows: list[MergedMove]) -> list[MergedMove]:
+    """The rows to choose from: one that is proven and cannot be bettered, or else those that are not proven to be worse."""
+    proven = [row for row in rows if row.proven is not None]
+    if not proven:
+        return rows
+    best = max(proven, key=lambda row: row.proven)
+    if best.proven == 1.0 or len(proven) == len(rows):
+        return [best]
+    return [row for row in rows if row.proven is None or (row is best and row.proven > -1.0)]
+
+
+def mean_over_outcomes(game: CompiledGame, state: State, rows: list[MergedMove]) -> float:
+    """The value of a chance event: of each outcome by its probability, or by its visits while some are not known."""
+    likely = dict(game.chance_outcomes(state))
+    if all(row.visits for row in rows) and likely.keys() == {row.move for row in rows}:
+        return sum(likely[row.move] * row.value for row in rows)
+    return sum(row.value * row.visits for row in rows) / max(1, sum(row.visits for row in rows))
+
+
+def line_after(game: CompiledGame, state: State, trees: list[Tree], move: int) -> tuple[str, ...]:
+    """The moves most visited after a move, itself first, by name."""
+    candidates = [(child.visits, tree, child.node) for tree in trees for child in view.children(tree, ROOT) if child.move == move]
+    _, tree, node = max(candidates, key=lambda found: found[0])
+    names = [game.move_name(state, move)]
+    state = game.apply(state, move)
+    while len(names) < LINE_LENGTH and game.player(state) != OVER:
+        children = [child for child in view.children(tree, node) if child.visits]
+        if not children:
+            break
+        best = max(children, key=lambda child: (child.visits, child.value))
+        names.append(game.move_name(state, best.move))
+        state = game.apply(state, best.move)
+        node = best.node
+    return tuple(names)

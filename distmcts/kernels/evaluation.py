@@ -1,0 +1,49 @@
+"""The game's evaluation of a position, and a cache of it in shared memory for games where it is dear (a transposition table).
+
+One entry is 1 + players words: the state's hash xor all values, then the values as bits of floats. Workers write without a
+lock; an entry that two have written at once has a first word that fits no hash, and is never taken for anything (Hyatt's
+lockless table). An entry is overwritten by the next position that falls on it.
+"""
+
+import numpy as np
+
+from distmcts.kernels.atomics import load, store
+from distmcts.kernels.bits import float_bits, float_of_bits
+from distmcts.kernels.jit import switch
+from distmcts.kernels.layout import CACHE_HITS, EVALUATIONS
+from distmcts.kernels.modes import has
+from distmcts.kernels.tags import evaluate, state_hash
+
+_NEVER = np.uint64(0xD1B54A32D192ED03)  # so that an empty entry fits no hash
+
+
+def _evaluated(game, mode, worker, shared, state):
+    evaluate(game, state, worker.results)
+    worker.slot[EVALUATIONS] += 1
+
+
+def _looked_up(game, mode, worker, shared, state):
+    cache = shared.cache
+    key = state_hash(game, state) ^ _NEVER
+    size = 1 + game.players
+    entry = np.int64(key % np.uint64(cache.size // size)) * size
+    check = load(cache, entry)
+    for i in range(game.players):
+        word = load(cache, entry + 1 + i)
+        check ^= word
+        worker.results[i] = float_of_bits(word)
+    if check == key:
+        worker.slot[CACHE_HITS] += 1
+        return
+    evaluate(game, state, worker.results)
+    worker.slot[EVALUATIONS] += 1
+    check = key
+    for i in range(game.players):
+        word = np.uint64(float_bits(worker.results[i]))
+        check ^= word
+        store(cache, entry + 1 + i, word)
+    store(cache, entry, check)
+
+
+# Write each player's expected result of an unfinished game into `worker.results`.
+value_position = switch(lambda game, mode, *_: has(mode, "cache"), _looked_up, _evaluated)

@@ -1,0 +1,55 @@
+"""What the end of a path is worth to each player: what is proven, or what a playout finds.
+
+Before: `worker.state` is the position at the end of the path. After: `worker.results` holds the players' results, or BREACH says
+what is wrong with the game.
+"""
+
+from distmcts.kernels.evaluation import value_position
+from distmcts.kernels.jit import part, switch
+from distmcts.kernels.layout import BREACH, FINE, NO_END, NO_MOVES
+from distmcts.kernels.modes import has
+from distmcts.kernels.playout import LONGEST, run_playout
+from distmcts.kernels.rave import note_move
+from distmcts.kernels.solver import settle
+from distmcts.kernels.states import copy_state
+from distmcts.kernels.tags import CHANCE, OVER, player, playout_step, returns
+
+
+def _plain_playout(game, mode, worker, shared, settings):
+    breach = run_playout(game, worker.state, worker.moves, worker.results, worker.rng, settings.cutoff)
+    if breach != FINE:
+        worker.slot[BREACH] = breach
+
+
+def _watched_playout(game, mode, worker, shared, settings):
+    """Step by step: moves are noted, and the evaluation at a cutoff may be known already."""
+    state = worker.state
+    before = worker.trial[: game.state_words]
+    limit = LONGEST if settings.cutoff < 0 else settings.cutoff
+    for _ in range(limit):
+        mover = player(game, state)
+        if mover == OVER:
+            break
+        copy_state(state, before)
+        move = playout_step(game, state, worker.moves, worker.rng)
+        if move < 0:
+            worker.slot[BREACH] = NO_MOVES
+            return
+        if mover != CHANCE:
+            note_move(game, mode, worker, before, mover, move)
+    if player(game, state) == OVER:
+        returns(game, state, worker.results)
+    elif settings.cutoff < 0:
+        worker.slot[BREACH] = NO_END
+    else:
+        value_position(game, mode, worker, shared, state)
+
+
+# From `worker.state` to results, without a look at the tree.
+play_on = switch(lambda game, mode, *_: has(mode, "rave", "cache"), _watched_playout, _plain_playout)
+
+
+@part
+def find_results(game, mode, tree, worker, shared, settings):
+    if not settle(game, mode, tree, worker):
+        play_on(game, mode, worker, shared, settings)

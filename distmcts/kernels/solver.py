@@ -1,0 +1,137 @@
+"""MCTS-Solver (Winands, Bjornsson, Saito 2008): what is proven need not be searched. For two players whose results sum to 0.
+
+A node whose game is over is proven; a node is proven won for the player to move when one child is, and proven to be worth its
+best child when all children exist and are proven; a chance node is proven, worth the mean of its outcomes, when all of them are.
+
+A proof is the exact value, seen like all values by the player who moved into the node. It is written once; who writes it twice
+writes the same. A simulation that comes to a proven node ends there with that value, and what follows for the nodes above is
+written after it. A worker that dies in between leaves less proven than could be, until the next simulation comes by.
+"""
+
+import numpy as np
+
+from distmcts.kernels.atomics import load, store
+from distmcts.kernels.jit import part, switch
+from distmcts.kernels.layout import (
+    BY_CHANCE,
+    CHILD_COUNT_MASK,
+    CHILDREN,
+    COMPLETE,
+    DEPTH,
+    FIRST,
+    FIRST_RUN,
+    HALVES,
+    PROOF_WON,
+    PROOF_ZERO,
+    SCALE,
+)
+from distmcts.kernels.modes import has
+from distmcts.kernels.runs import link_to_run, next_size
+from distmcts.kernels.tags import OVER, player, returns
+
+
+def _is_solver(mode, *_):
+    return has(mode, "solver")
+
+
+def _is_proven(mode, tree, node):
+    return load(tree.proofs, node) != 0
+
+
+def _never_proven(mode, tree, node):
+    return False
+
+
+is_proven = switch(_is_solver, _is_proven, _never_proven)
+
+
+def _proven_score(mode, tree, child, score):
+    proof = load(tree.proofs, child)
+    return score if proof == 0 else (proof - PROOF_ZERO) * (1.0 / SCALE)
+
+
+def _same_score(mode, tree, child, score):
+    return score
+
+
+# The score of a child in selection: a proven one has its value, and nothing to explore.
+with_proof = switch(_is_solver, _proven_score, _same_score)
+
+
+def _settle(game, mode, tree, worker):
+    last = worker.slot[DEPTH] - 1
+    node = worker.path[last]
+    mover = worker.movers[last]
+    if load(tree.proofs, node) == 0:
+        if player(game, worker.state) != OVER:
+            return False
+        returns(game, worker.state, worker.results)
+        scaled = worker.results[mover] * SCALE
+        store(tree.proofs, node, PROOF_ZERO + int(scaled + 0.5 if scaled >= 0 else scaled - 0.5))
+    value = (load(tree.proofs, node) - PROOF_ZERO) * (1.0 / SCALE)
+    worker.results[mover] = value
+    worker.results[1 - mover] = -value
+    return True
+
+
+def _unsettled(game, mode, tree, worker):
+    return False
+
+
+# Whether the end of the path is proven, now or already; then `worker.results` are its value, and no playout is needed.
+settle = switch(lambda game, mode, *_: has(mode, "solver"), _settle, _unsettled)
+
+
+@part
+def _proof_from_children(tree, node):
+    """The proof of a node as its children's movers see it, or 0."""
+    word = load(tree.halves, node * HALVES + CHILDREN)
+    left = np.int64(word & CHILD_COUNT_MASK)
+    if left == 0:
+        return np.int64(0)
+    all_proven = (word & COMPLETE) != 0
+    best = np.int64(0)
+    mean = 0.0
+    first = run = np.int64(load(tree.halves, node * HALVES + FIRST))
+    size = FIRST_RUN
+    number = 0
+    while True:
+        for child in range(run, run + min(size, left)):
+            proof = np.int64(load(tree.proofs, child))
+            all_proven &= proof != 0
+            best = max(best, proof)
+            if word & BY_CHANCE:
+                mean += tree.priors[child] * (proof - PROOF_ZERO)
+        left -= size
+        if left <= 0:
+            break
+        number += 1
+        run = np.int64(load(tree.halves, link_to_run(first, run, number)))
+        size = next_size(size)
+    if word & BY_CHANCE:
+        return PROOF_ZERO + np.int64(np.rint(mean)) if all_proven else np.int64(0)
+    return best if all_proven or best == PROOF_WON else np.int64(0)
+
+
+def _prove_path(mode, tree, worker):
+    last = worker.slot[DEPTH] - 1
+    if load(tree.proofs, worker.path[last]) == 0:
+        return
+    for position in range(last - 1, -1, -1):
+        node = worker.path[position]
+        if load(tree.proofs, node) != 0:
+            continue
+        proof = _proof_from_children(tree, node)
+        if proof == 0:
+            return
+        if worker.movers[position] != worker.movers[position + 1]:
+            proof = 2 * PROOF_ZERO - proof  # what one wins the other loses
+        store(tree.proofs, node, proof)
+
+
+def _prove_nothing(mode, tree, worker):
+    pass
+
+
+# After a simulation: what follows from a proven end of the path for the nodes above it.
+prove_path = switch(_is_solver, _prove_path, _prove_nothing)

@@ -1,0 +1,33 @@
+"""UCB1-Tuned (Auer, Cesa-Bianchi, Fischer 2002): explore less where rewards hardly vary. For rewards in [-1, 1]:
+
+    score(child) = mean + c sqrt( ln N / n * min(1, variance + 4 sqrt(2 ln N / n)) )
+
+which is the paper's formula for (reward + 1) / 2 when c = 1.
+"""
+
+import math
+
+from distmcts.kernels.jit import switch
+from distmcts.kernels.layout import SCALE
+from distmcts.kernels.modes import add, has
+
+
+def _count_square(mode, tree, node, visits, value):
+    # Of a leaf's n playouts only the sum is known: n times the square of their mean.
+    mean = value / visits / SCALE
+    add(mode, tree.squares, node, int(mean * mean * visits * SCALE))
+
+
+def _count_nothing(mode, tree, node, visits, value):
+    pass
+
+
+# Add a reward's square to a node.
+count_square = switch(lambda mode, *_: has(mode, "tuned"), _count_square, _count_nothing)
+
+
+def tuned_bonus(mode, tree, child, visits, mean, log_root, parent_visits, settings):
+    """What is added to the mean; `log_root` is sqrt(ln N), `visits` may hold those in flight."""
+    variance = max(tree.squares[child] / (visits * SCALE) - mean * mean, 0.0)
+    ratio = log_root / math.sqrt(visits)
+    return settings.c * ratio * math.sqrt(min(1.0, variance + 4.0 * math.sqrt(2.0) * ratio))
