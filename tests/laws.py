@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distmcts.kernels.layout import IN_FLIGHT_BITS, SCALE, Tree
+from distmcts.kernels.layout import BY_CHANCE, IN_FLIGHT_BITS, SCALE, Tree
 from distmcts.tree.view import columns, levels
 
 
@@ -27,3 +27,26 @@ def check_values(tree: Tree, draws: bool = False) -> None:
             if not draws:
                 assert ((own_value // SCALE - own_visits) % 2 == 0).all(), "a reward is missing or counted twice"
         above = nodes
+
+
+def check_chance(tree: Tree) -> int:
+    """A chance node's value is that of its outcomes and of its own evaluations; how many chance nodes there are.
+
+    Its outcomes are seen by the same player as itself, so what is left of the sum is its own, and within its own visits.
+    """
+    fields = columns(tree)
+    visits = fields.counts >> IN_FLIGHT_BITS
+    found = 0
+    above = np.empty(0, np.int64)
+    for nodes, parents in levels(tree):
+        below = np.zeros((2, above.size), np.int64)
+        np.add.at(below[0], parents if above.size else [], fields.value_sum[nodes] if above.size else [])
+        np.add.at(below[1], parents if above.size else [], visits[nodes] if above.size else [])
+        by_chance = (fields.children[above] & BY_CHANCE) != 0
+        own_value = (fields.value_sum[above] - below[0])[by_chance]
+        own_visits = (visits[above] - below[1])[by_chance]
+        assert (own_visits >= 0).all()
+        assert (np.abs(own_value) <= own_visits * SCALE).all(), "a chance node is not the mean of its outcomes"
+        found += int(by_chance.sum())
+        above = nodes
+    return found

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from tests.tree.kill_everywhere import SCHEMES
+from tests.tree.kill_everywhere import SCHEMES, VARIANTS
 
 
-def kills_survived(scheme: str, step: int, offset: int) -> int:
-    command = [sys.executable, "-m", "tests.tree.kill_everywhere", scheme, str(step), str(offset)]
+def kills_survived(scheme: str, variant: str, step: int, offset: int) -> int:
+    command = [sys.executable, "-m", "tests.tree.kill_everywhere", scheme, variant, str(step), str(offset)]
     answer = subprocess.run(command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr[-2000:]
     return int(answer.stdout)
@@ -18,4 +18,10 @@ def kills_survived(scheme: str, step: int, offset: int) -> int:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_killed_at_any_line(scheme):
-    assert kills_survived(scheme, 1, 0) > 500
+    assert kills_survived(scheme, "plain", 1, 0) > 500
+
+
+@pytest.mark.parametrize("variant", [variant for variant in VARIANTS if variant != "plain"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_killed_at_any_line_with_features(scheme, variant):
+    assert kills_survived(scheme, variant, 1, 0) > 300
