@@ -201,8 +201,10 @@ def nth_one(bits, n):
 
 
 def playout(game, state, moves, rng):
-    """Uniformly random moves, the position kept in a register. One random word a roll: bits 0 to 3 are the dice, the upper
-    half chooses the move."""
+    """Uniformly random moves, the position kept in a register.
+
+    One random word a roll: bits 0 to 3 are the dice, the upper half chooses the move.
+    """
     word = state[0]
     roll = roll_of(word)
     while word & THEIR_PIECES:
