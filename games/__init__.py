@@ -6,4 +6,5 @@ BUILT_IN = {
     "hex": "games.hex:Hex",
     "othello": "games.othello:Othello",
     "tic_tac_toe": "games.tic_tac_toe:TicTacToe",
+    "ur": "games.ur:Ur",
 }
