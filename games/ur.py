@@ -1,12 +1,17 @@
-"""The Royal Game of Ur, the host side: parameters, positions and moves as text. Rules: ur_rules.py; pictures: ur_board.py."""
+"""The Royal Game of Ur, the host side: parameters, positions and moves as text.
+
+Rules: ur_rules.py; what moves look good: ur_policy.py; evaluations: ur_evaluate.py; pictures: ur_board.py.
+"""
 
 import numpy as np
 
-from distmcts.errors import InputError
+from distmcts.errors import InputError, unknown
 from distmcts.game import CompiledGame, Rules, State
 from distmcts.kernels.tags import OVER
 from games import ur_board
 from games.ur_board import Side
+from games.ur_evaluate import material, race
+from games.ur_policy import policy_playout, policy_step, priors
 from games.ur_rules import (
     HOME,
     LAST,
@@ -14,21 +19,21 @@ from games.ur_rules import (
     SHARED_SQUARES,
     apply,
     chance_outcomes,
-    evaluate,
     initial,
     legal_moves,
     player,
     playout,
-    priors,
     returns,
     sample_outcome,
 )
 
 MOST_PIECES = 7
+PLAYOUTS = ("uniform", "policy")
+EVALUATIONS = {"material": material, "race": race}
 
 
 class Ur(CompiledGame):
-    """The Royal Game of Ur, Finkel's rules. Parameter: pieces a side."""
+    """The Royal Game of Ur, Finkel's rules. Parameters: pieces a side, how playouts move, what evaluates."""
 
     name = "ur"
     rules = Rules(
@@ -38,7 +43,7 @@ class Ur(CompiledGame):
         player,
         returns,
         playout,
-        evaluate,
+        material,
         chance_outcomes=chance_outcomes,
         sample_outcome=sample_outcome,
         priors=priors,
@@ -47,10 +52,17 @@ class Ur(CompiledGame):
     move_limit = LAST + 1
     max_outcomes = ROLLS
 
-    def __init__(self, pieces: int = MOST_PIECES):
+    def __init__(self, pieces: int = MOST_PIECES, playout: str = "uniform", evaluation: str = "material"):
         if not isinstance(pieces, int) or isinstance(pieces, bool) or not 1 <= pieces <= MOST_PIECES:
             raise InputError(f"pieces={pieces!r}: must be a whole number from 1 to {MOST_PIECES}")
-        super().__init__(pieces=pieces)
+        if playout not in PLAYOUTS:
+            raise unknown("playout", playout, PLAYOUTS)
+        if evaluation not in EVALUATIONS:
+            raise unknown("evaluation", evaluation, EVALUATIONS)
+        super().__init__(pieces=pieces, playout=playout, evaluation=evaluation)
+        self.rules = self.rules._replace(evaluate=EVALUATIONS[evaluation])
+        if playout == "policy":
+            self.rules = self.rules._replace(playout=policy_playout, playout_step=policy_step)
         self.pieces = pieces
         self.max_moves = pieces
         if pieces == MOST_PIECES:

@@ -141,57 +141,6 @@ def sample_outcome(game, state, rng):
 
 
 @kernel
-def score(game, word):
-    """What the low half is worth: 100 for a piece at home, 10 for one on the board, 5 more on a rosette, 50 more on the last."""
-    mine = word & BOARD
-    on_board = count_ones(mine)
-    home = game.pieces - on_board - np.int64((word & IN_HAND) >> _16)
-    return 100 * home + 10 * on_board + 5 * count_ones(mine & ROSETTES) + 50 * np.int64((mine >> np.uint64(LAST)) & _1)
-
-
-def evaluate(game, state, rewards):
-    """The lead in score, as a share of the greatest there is: all pieces home against all in hand."""
-    mover = np.int64((state[0] >> _31) & _1)
-    lead = (score(game, state[0]) - score(game, turned(state[0]))) / (100.0 * game.pieces)
-    rewards[mover] = lead
-    rewards[1 - mover] = -lead
-
-
-# How much likelier a move with a feature is to be the best than one without: a logistic fit to the exact solution with four
-# pieces a side, rounded. Features multiply.
-TO_ROSETTE = 16.0
-CAPTURES = 32.0
-GOES_HOME = 4.0
-ENTERS = 3.0
-LEAVES_SAFETY = 0.25
-
-
-def priors(game, state, moves, count, priors):
-    """In proportion to the features of each move."""
-    word = state[0]
-    roll = roll_of(word)
-    total = 0.0
-    for i in range(count):
-        start = _1 << np.uint64(moves[i])
-        goal = start << roll
-        weight = 1.0
-        if goal & ROSETTES:
-            weight *= TO_ROSETTE
-        if goal & SHARED & (word >> _32):
-            weight *= CAPTURES
-        if goal & HOMES:
-            weight *= GOES_HOME
-        if start == _1:
-            weight *= ENTERS
-        if start & SAFE:
-            weight *= LEAVES_SAFETY
-        priors[i] = weight
-        total += weight
-    for i in range(count):
-        priors[i] /= total
-
-
-@kernel
 def nth_one(bits, n):
     """The n-th lowest 1, counted from 0, as a bit."""
     while n:

@@ -30,7 +30,7 @@ def test_check():
     done = games("check", "hex", "size=3", "--games", "20")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert len(lines) == 7
+    assert len(lines) == 8
     assert all(line.startswith("ok    ") for line in lines)
     assert "ok    perft: 9 72" in lines
 
@@ -39,7 +39,7 @@ def test_check_as_json():
     done = games("check", "tic_tac_toe", "--games", "20", "--json")
     checks = json.loads(done.stdout)
     assert done.returncode == 0
-    assert [set(check) for check in checks] == [{"name", "passed", "detail"}] * 7
+    assert [set(check) for check in checks] == [{"name", "passed", "detail"}] * 8
     assert all(check["passed"] for check in checks)
 
 
