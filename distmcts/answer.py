@@ -20,14 +20,14 @@ def best_row(rows: list[MergedMove], final: str) -> MergedMove:
 
 
 def _without_the_refuted(rows: list[MergedMove]) -> list[MergedMove]:
-    """The rows to choose from: one that is proven and cannot be bettered, or else those that are not proven to be worse."""
+    """The rows to choose from: the best one that is proven, or else those that are not, if the most visited looks better."""
     proven = [row for row in rows if row.proven is not None]
     if not proven:
         return rows
     best = max(proven, key=lambda row: row.proven)
-    if best.proven == 1.0 or len(proven) == len(rows):
-        return [best]
-    return [row for row in rows if row.proven is None or (row is best and row.proven > -1.0)]
+    rest = [row for row in rows if row.proven is None]
+    # Visits say nothing about a proven move: the search leaves it alone.
+    return [best] if not rest or best.proven >= max(row.value for row in rest if row.visits == rest[0].visits) else rest
 
 
 def mean_over_outcomes(game: CompiledGame, state: State, rows: list[MergedMove]) -> float:

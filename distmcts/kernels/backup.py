@@ -25,7 +25,7 @@ from distmcts.kernels.layout import (
 from distmcts.kernels.locks import lock, unlock
 from distmcts.kernels.modes import fetch_path, leave
 from distmcts.kernels.rave import credit_moves
-from distmcts.kernels.solver import prove_path
+from distmcts.kernels.solver import prove_path, reward_at
 from distmcts.kernels.tuned import count_square
 
 
@@ -58,7 +58,7 @@ def backup(game, mode, tree, worker, visits, settings):
     keep_order()
     for position in range(depth - 1, -1, -1):
         node = worker.path[position]
-        value = worker.rewards[worker.movers[position]]
+        value = reward_at(mode, worker, position, visits)
         if settings.synchronisation == NODE_LOCKS:
             lock(tree, worker, LOCKED_NODE, node)
             leave(mode, tree, worker, position, node, visits, value, settings.synchronisation)

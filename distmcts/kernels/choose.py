@@ -39,7 +39,7 @@ from distmcts.kernels.puct import add_all_moves, puct_bonus
 from distmcts.kernels.rave import blend
 from distmcts.kernels.runs import link_to_run, next_size
 from distmcts.kernels.select import NEVER_VISITED, jitter, root_of_log, select
-from distmcts.kernels.solver import with_proof
+from distmcts.kernels.solver import bind, is_proven, with_proof
 from distmcts.kernels.tuned import tuned_bonus
 
 
@@ -59,7 +59,7 @@ bonus = switch(lambda mode, *_: has(mode, "puct"), puct_bonus, _by_visits)
 
 
 @part
-def featured_score(mode, tree, worker, child, log_root, parent_visits, settings):
+def featured_score(mode, tree, worker, child, log_root, parent_visits, settings, open_only):
     place = child * WORDS
     if settings.synchronisation == NODE_LOCKS:
         lock(tree, worker, LOCKED_CHILD, child)
@@ -75,12 +75,13 @@ def featured_score(mode, tree, worker, child, log_root, parent_visits, settings)
     else:
         mean = value_sum / finished if finished > 0.0 else 0.0
     mean = blend(mode, tree, child, visits, mean, settings)
-    return with_proof(mode, tree, child, mean + bonus(mode, tree, child, visits, mean, log_root, parent_visits, settings))
+    score = mean + bonus(mode, tree, child, visits, mean, log_root, parent_visits, settings)
+    return with_proof(mode, tree, child, score, open_only)
 
 
 @part
-def choose(mode, tree, worker, node, counts, word, settings):
-    """The child with the highest score, and that score; NONE if the node has no children."""
+def best_child(mode, tree, worker, node, counts, word, settings, open_only):
+    """The child with the highest score, and that score; NONE if the node has no children, or with `open_only` none to prove."""
     left = np.int64(load(tree.halves, node * HALVES + CHILDREN) & CHILD_COUNT_MASK)
     chosen = np.int64(NONE)
     best = -np.inf
@@ -94,7 +95,7 @@ def choose(mode, tree, worker, node, counts, word, settings):
     size = FIRST_RUN
     while True:
         for child in range(run, run + min(size, left)):
-            s = featured_score(mode, tree, worker, child, log_root, parent_visits, settings) + jitter(word, child)
+            s = featured_score(mode, tree, worker, child, log_root, parent_visits, settings, open_only) + jitter(word, child)
             if s > best:
                 chosen = child
                 best = s
@@ -104,6 +105,24 @@ def choose(mode, tree, worker, node, counts, word, settings):
         number += 1
         run = np.int64(load(tree.halves, link_to_run(first, run, number)))
         size = next_size(size)
+
+
+def _choose(mode, tree, worker, node, counts, word, settings):
+    return best_child(mode, tree, worker, node, counts, word, settings, False)
+
+
+def _choose_open(mode, tree, worker, node, counts, word, settings):
+    child, best = best_child(mode, tree, worker, node, counts, word, settings, False)
+    if child != NONE and is_proven(mode, tree, child):
+        other, _ = best_child(mode, tree, worker, node, counts, word, settings, True)
+        if other != NONE:
+            bind(mode, tree, worker, child)
+            child = other
+    return child, best
+
+
+# The child to visit, and the highest score; NONE if the node has no children.
+choose = switch(lambda mode, *_: has(mode, "solver"), _choose_open, _choose)
 
 
 def _plain_step(game, mode, tree, worker, shared, node, mover, counts, word, settings):

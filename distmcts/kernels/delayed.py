@@ -36,6 +36,7 @@ class Pending(NamedTuple):
     paths: np.ndarray  # int32 [workers, MAX_DEPTH]
     movers: np.ndarray  # int32 [workers, MAX_DEPTH]
     rewards: np.ndarray  # int64 [workers, MAX_PLAYERS]
+    bounds: np.ndarray  # int64 [workers, MAX_DEPTH], as in Worker
     depths: np.ndarray  # int64 [workers], 0: nothing in flight
     born: np.ndarray  # int64 [workers]
     turn: np.ndarray  # int64 [1]
@@ -47,6 +48,8 @@ def put_aside(game, worker, pending, row):
     for i in range(depth):
         pending.paths[row, i] = worker.path[i]
         pending.movers[row, i] = worker.movers[i]
+    for i in range(min(depth, worker.bounds.size)):
+        pending.bounds[row, i] = worker.bounds[i]
     for i in range(game.players):
         pending.rewards[row, i] = worker.rewards[i]
     pending.depths[row] = depth
@@ -61,6 +64,8 @@ def finish(game, mode, tree, worker, settings, pending, row):
     for i in range(depth):
         worker.path[i] = pending.paths[row, i]
         worker.movers[i] = pending.movers[row, i]
+    for i in range(min(depth, worker.bounds.size)):
+        worker.bounds[i] = pending.bounds[row, i]
     for i in range(game.players):
         worker.rewards[i] = pending.rewards[row, i]
     worker.slot[DEPTH] = depth

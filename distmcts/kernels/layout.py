@@ -170,7 +170,10 @@ BREACH = 24  # how the game broke its contract, or FINE
 RAVE_STAMP = 25  # marks moves played in this simulation (rave.py)
 EVALUATIONS = 26  # asked of the game
 CACHE_HITS = 27  # found in the cache instead
+BOUND_AT = 28  # in BACKUP, solver: 1 + position on the path whose bound counts from there up; 0: none yet
 SLOT_WORDS = 32
+
+NO_BOUND = 1 << 62
 
 IDLE = 0
 DESCENT = 1
@@ -248,6 +251,7 @@ class Worker(NamedTuple):
     trial: np.ndarray  # uint64 [2 * state_words of the game]: positions looked at and left again
     priors: np.ndarray  # float64 [max_moves of the game], PUCT; else [1]
     played: np.ndarray  # int64 [players * rave_keys of the game], RAVE; else [1]
+    bounds: np.ndarray  # int64 [MAX_DEPTH], solver: what a node of the path is worth by a proof, or NO_BOUND; else [1]
 
 
 class Shared(NamedTuple):

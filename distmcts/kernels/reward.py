@@ -45,8 +45,24 @@ def _watched_playout(game, mode, worker, shared, settings):
         value_position(game, mode, worker, shared, state)
 
 
+def _cached_playout(game, mode, worker, shared, settings):
+    if settings.cutoff < 0:
+        _plain_part(game, mode, worker, shared, settings)
+    else:
+        _watched_part(game, mode, worker, shared, settings)
+
+
+_plain_part = part(_plain_playout)
+_watched_part = part(_watched_playout)
+_cached_or_plain = switch(lambda game, mode, *_: has(mode, "cache"), _cached_playout, _plain_playout)
+
+
+def _unwatched_playout(game, mode, worker, shared, settings):
+    _cached_or_plain(game, mode, worker, shared, settings)
+
+
 # From `worker.state` to results, without a look at the tree.
-play_on = switch(lambda game, mode, *_: has(mode, "rave", "cache"), _watched_playout, _plain_playout)
+play_on = switch(lambda game, mode, *_: has(mode, "rave"), _watched_playout, _unwatched_playout)
 
 
 @part

@@ -43,7 +43,7 @@ from distmcts.kernels.moves import move_of
 from distmcts.kernels.rave import forget_moves, note_move
 from distmcts.kernels.reward import find_results
 from distmcts.kernels.rng import random_word
-from distmcts.kernels.solver import is_proven
+from distmcts.kernels.solver import is_proven, unbind
 from distmcts.kernels.states import copy_state
 from distmcts.kernels.tags import CHANCE, apply, knows_chance, player
 
@@ -58,6 +58,7 @@ def push(mode, tree, worker, node, mover, synchronisation):
     depth = slot[DEPTH]
     worker.path[depth] = node
     worker.movers[depth] = mover
+    unbind(mode, worker, depth)
     keep_order()
     slot[DEPTH] = depth + 1
     keep_order()
@@ -109,6 +110,7 @@ def descend(game, mode, tree, worker, shared, settings):
             apply(game, state, move)
         if is_new:
             worker.movers[slot[DEPTH] - 1] = seen_by
+            unbind(mode, worker, slot[DEPTH] - 1)
             break
         counts = push(mode, tree, worker, child, seen_by, settings.synchronisation)
         node = child

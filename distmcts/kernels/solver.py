@@ -4,8 +4,12 @@ A node whose game is over is proven; a node is proven won for the player to move
 best child when all children exist and are proven; a chance node is proven, worth the mean of its outcomes, when all of them are.
 
 A proof is the exact value, seen like all values by the player who moved into the node. It is written once; who writes it twice
-writes the same. A simulation that comes to a proven node ends there with that value, and what follows for the nodes above is
-written after it. A worker that dies in between leaves less proven than could be, until the next simulation comes by.
+writes the same. What follows from a proof for the nodes above is written by the simulation that found it, or, if its worker dies,
+by the next one that ends there.
+
+Where selection wants to visit a proven child there is nothing to learn. The visit goes to the best child that is not proven, and
+so to further proofs; but the node and those above it are credited with the value of the proven child (`bounds`), which is what
+the player would get. So their means stay those of good play. Where all children are proven the node is proven itself.
 """
 
 import numpy as np
@@ -13,6 +17,7 @@ import numpy as np
 from distmcts.kernels.atomics import load, store
 from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import (
+    BOUND_AT,
     BY_CHANCE,
     CHILD_COUNT_MASK,
     CHILDREN,
@@ -21,6 +26,7 @@ from distmcts.kernels.layout import (
     FIRST,
     FIRST_RUN,
     HALVES,
+    NO_BOUND,
     PROOF_WON,
     PROOF_ZERO,
     SCALE,
@@ -45,17 +51,64 @@ def _never_proven(mode, tree, node):
 is_proven = switch(_is_solver, _is_proven, _never_proven)
 
 
-def _proven_score(mode, tree, child, score):
+def _proven_score(mode, tree, child, score, open_only):
     proof = load(tree.proofs, child)
-    return score if proof == 0 else (proof - PROOF_ZERO) * (1.0 / SCALE)
+    if proof == 0:
+        return score
+    return -np.inf if open_only else (proof - PROOF_ZERO) * (1.0 / SCALE)
 
 
-def _same_score(mode, tree, child, score):
+def _same_score(mode, tree, child, score, open_only):
     return score
 
 
-# The score of a child in selection: a proven one has its value, and nothing to explore.
+# The score of a child in selection: a proven one has its value, and nothing to explore; none at all with `open_only`.
 with_proof = switch(_is_solver, _proven_score, _same_score)
+
+
+def _bind(mode, tree, worker, child):
+    worker.bounds[worker.slot[DEPTH] - 1] = load(tree.proofs, child) - PROOF_ZERO
+
+
+def _bind_nothing(mode, tree, worker, child):
+    pass
+
+
+# A visit that a proven child would get goes to another one: the node and those above it are credited with the proven value.
+bind = switch(_is_solver, _bind, _bind_nothing)
+
+
+def _unbind(mode, worker, position):
+    worker.bounds[position] = NO_BOUND
+
+
+def _unbind_nothing(mode, worker, position):
+    pass
+
+
+# A node comes on the path.
+unbind = switch(_is_solver, _unbind, _unbind_nothing)
+
+
+def _bound_reward(mode, worker, position, visits):
+    if position == worker.slot[DEPTH] - 1:
+        worker.slot[BOUND_AT] = 0
+    if worker.bounds[position] != NO_BOUND:
+        worker.slot[BOUND_AT] = 1 + position
+    bound_at = worker.slot[BOUND_AT] - 1
+    mover = worker.movers[position]
+    if bound_at < 0:
+        return worker.rewards[mover]
+    value = worker.bounds[bound_at] * visits
+    return value if mover == worker.movers[bound_at + 1] else -value
+
+
+def _plain_reward(mode, worker, position, visits):
+    return worker.rewards[worker.movers[position]]
+
+
+# What a node of the path is credited with in backup, which asks from the last to the root. tree/repair.py knows it too.
+reward_at = switch(_is_solver, _bound_reward, _plain_reward)
 
 
 def _settle(game, mode, tree, worker):

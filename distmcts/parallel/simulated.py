@@ -23,6 +23,7 @@ class Simulated(Scheme):
             paths=np.zeros((simulated_workers, MAX_DEPTH), np.int32),
             movers=np.zeros((simulated_workers, MAX_DEPTH), np.int32),
             rewards=np.zeros((simulated_workers, MAX_PLAYERS), np.int64),
+            bounds=np.zeros((simulated_workers, MAX_DEPTH), np.int64),
             depths=np.zeros(simulated_workers, np.int64),
             born=np.zeros(simulated_workers, np.int64),
             turn=np.zeros(1, np.int64),

@@ -125,6 +125,7 @@ def _worker_sizes(game: CompiledGame, needs: Needs) -> list[_Size]:
         _Size("trial", "u8", 2 * game.state_words, guarded=True),
         _Size("priors", "f8", game.max_moves if needs.priors else 1, guarded=needs.priors),
         _Size("played", "i8", game.players * game.rave_keys if needs.played else 1),
+        _Size("bounds", "i8", MAX_DEPTH if "proofs" in needs.columns else 1),
     ]
 
 

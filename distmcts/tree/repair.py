@@ -34,6 +34,7 @@ from distmcts.kernels.layout import (
     IN_FLIGHT_MASK,
     LOCKED_CHILD,
     LOCKED_NODE,
+    NO_BOUND,
     ONE_VISIT,
     PENDING_RUN,
     PENDING_SIZE,
@@ -116,7 +117,18 @@ def _complete_backups(tree: Tree, dead: list[Worker]) -> None:
         for worker in certain:
             place = node * WORDS
             tree.words[place + COUNTS] += int(worker.slot[BACKED_UP]) * ONE_VISIT
-            tree.words[place + VALUE_SUM] += worker.rewards[worker.movers[position]]
+            tree.words[place + VALUE_SUM] += _reward_at(worker, position)
+
+
+def _reward_at(worker: Worker, position: int) -> int:
+    """What a node of the path is credited with: the reward, or what a proof at it or below it says (kernels/solver.py)."""
+    mover = worker.movers[position]
+    if worker.bounds.size > 1:
+        for at in range(position, int(worker.slot[DEPTH])):
+            if worker.bounds[at] != NO_BOUND:
+                value = int(worker.bounds[at] * worker.slot[BACKED_UP])
+                return value if mover == worker.movers[at + 1] else -value
+    return int(worker.rewards[mover])
 
 
 def _missing_visits(tree: Tree, node: int, position: int, workers: list[Worker]) -> int:
