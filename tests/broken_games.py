@@ -9,7 +9,8 @@ import numpy as np
 from distmcts.errors import InputError
 from distmcts.game import CompiledGame, Rules, State
 from distmcts.kernels.jit import kernel
-from distmcts.kernels.tags import OVER, playout_step
+from distmcts.kernels.rng import random_below
+from distmcts.kernels.tags import CHANCE, OVER, playout_step
 
 STONES = np.uint64(10)
 COMPILED = not numba.config.DISABLE_JIT
@@ -156,3 +157,96 @@ class NeverEnds(Nim):
     """A move only changes who is to move."""
 
     rules = Nim.rules._replace(apply=_pass)
+
+
+# ---- broken in a way that a search meets -------------------------------------------------------------------------------------
+
+
+def move_seventy_at_five(game, state, moves):
+    count = take_up_to_three(state, moves)
+    if state[0] == np.uint64(5):
+        moves[0] = 70
+    return count
+
+
+class StrangeMoveLater(Nim):
+    rules = Nim.rules._replace(legal_moves=move_seventy_at_five)
+
+
+def negative_move_at_five(game, state, moves):
+    count = take_up_to_three(state, moves)
+    if state[0] == np.uint64(5):
+        moves[0] = -1
+    return count
+
+
+class NegativeMoveLater(Nim):
+    rules = Nim.rules._replace(legal_moves=negative_move_at_five)
+
+
+def player_or_chance(game, state):
+    """Before every move a coin is tossed, which changes nothing but that it was."""
+    if state[0] == _0:
+        return OVER
+    return CHANCE if state[2] == _0 else np.int64(state[1])
+
+
+def toss_or_take(game, state, move):
+    if state[2] == _0:
+        state[2] = _1 + np.uint64(move)
+        return
+    state[0] -= np.uint64(move + 1)
+    state[1] = _1 - state[1]
+    state[2] = _0
+
+
+def coin(game, state, moves, probabilities):
+    moves[0] = 0
+    moves[1] = 1
+    probabilities[0] = 0.5
+    probabilities[1] = 0.5
+    return 2
+
+
+def toss(game, state, rng):
+    return random_below(rng, 2)
+
+
+class Tossed(Nim):
+    """Keeps the contract, with chance."""
+
+    rules = Nim.rules._replace(player=player_or_chance, apply=toss_or_take, chance_outcomes=coin, sample_outcome=toss)
+    state_words = 3
+    max_outcomes = 2
+    perft_counts = ()
+
+
+def crooked_coin(game, state, moves, probabilities):
+    moves[0] = 0
+    moves[1] = 1
+    probabilities[0] = 0.75 if state[0] == np.uint64(5) else 0.5
+    probabilities[1] = 0.5
+    return 2
+
+
+class ProbabilitiesOverOne(Tossed):
+    rules = Tossed.rules._replace(chance_outcomes=crooked_coin)
+
+
+def toss_something_else(game, state, rng):
+    return 0
+
+
+class DrawsAnotherCoin(Tossed):
+    rules = Tossed.rules._replace(sample_outcome=toss_something_else)
+
+
+def write_behind_the_state(game, state, move):
+    state[0] -= np.uint64(move + 1)
+    state[1] = _1 - state[1]
+    if COMPILED:
+        state[7] = _1
+
+
+class WritesBehindItsState(Nim):
+    rules = Nim.rules._replace(apply=write_behind_the_state)

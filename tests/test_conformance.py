@@ -36,7 +36,8 @@ def test_built_in_games_pass(name, parameters):
 
 def test_the_unbroken_game_passes():
     """So that a broken one fails for what was broken, and for nothing else."""
-    assert [item for item in check(broken_games.Nim(), games=20) if not item.passed] == []
+    for game in (broken_games.Nim(), broken_games.Tossed()):
+        assert [item for item in check(game, games=20) if not item.passed] == []
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,8 @@ def test_the_unbroken_game_passes():
         ("ReadsBackSomethingElse", "positions are written and read back", "'a 0' is read back as '9 0'"),
         ("CannotReadWhatItWrites", "positions are written and read back", "nim position 'a 0': cannot be read"),
         ("PlaysDifferentlyAsPython", "Python body equals compiled body", "play differently"),
+        ("ProbabilitiesOverOne", "random games end, moves are legal", "probabilities do not sum to 1 in '5 "),
+        ("DrawsAnotherCoin", "outcomes come as often as they are likely", "outcome 0 came 2000 times in 2000"),
         ("WrongPerftCounts", "perft", "perft(3) is 27, should be 28"),
     ],
 )

@@ -8,6 +8,7 @@ the last run.
 import numpy as np
 
 from distmcts.kernels.atomics import keep_order, load, store
+from distmcts.kernels.contract import breach_of_list
 from distmcts.kernels.family import place_for_child, write_child
 from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import (
@@ -20,13 +21,12 @@ from distmcts.kernels.layout import (
     DEPTH,
     EXPANDING,
     EXPANDING_NODE,
+    FINE,
     FULL,
     HALVES,
     MOVE_OUT_OF_RANGE,
-    NO_MOVES,
     NONE,
     STAMP,
-    TOO_MANY_MOVES,
 )
 from distmcts.kernels.modes import claim, has, in_flight_at_birth
 from distmcts.kernels.rave import file_move
@@ -95,14 +95,8 @@ def list_moves(game, worker):
         if ranked > game.max_moves:
             return ranked
     legal = np.int64(legal_moves(game, worker.state, worker.moves))
-    breach = NO_MOVES if legal <= 0 else (TOO_MANY_MOVES if legal > game.max_moves else 0)
-    if breach == 0:
-        bits = np.int64(0)  # of all moves: one comparison instead of many; the move that is picked is looked at again
-        for i in range(legal):
-            bits |= worker.moves[i]
-        if np.uint64(bits) >= np.uint64(game.mark_count):
-            breach = MOVE_OUT_OF_RANGE
-    if breach != 0:
+    breach = breach_of_list(game, worker.moves, legal)
+    if breach != FINE:
         worker.slot[BREACH] = breach
         return np.int64(0)
     return legal

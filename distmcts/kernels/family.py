@@ -6,7 +6,7 @@ child exists for others when its parent's count says so.
 
 import numpy as np
 
-from distmcts.kernels.atomics import fetch_add, keep_order, load, store
+from distmcts.kernels.atomics import fetch_add, keep_order, load, store, yield_core
 from distmcts.kernels.jit import part
 from distmcts.kernels.layout import (
     ALLOCATED,
@@ -123,6 +123,7 @@ def add_family(game, mode, tree, worker, node, moves, chances, count, flag):
     if load(tree.halves, status) != 0 or not claim(mode, tree, status, 0):
         slot[EXPANDING_NODE] = 0
         slot[CLASHES] += 1
+        yield_core()  # until they are there, simulations end here: the other worker may be waiting for this very core
         return False
     word = count | COMPLETE | flag
     for index in range(count):

@@ -6,8 +6,9 @@ does not bring itself is here: uniformly random moves, chance by its probabiliti
 
 import numpy as np
 
+from distmcts.kernels.contract import why_stuck
 from distmcts.kernels.jit import kernel
-from distmcts.kernels.layout import FINE, NO_END, NO_MOVES
+from distmcts.kernels.layout import FINE
 from distmcts.kernels.rng import random_below, random_rank
 from distmcts.kernels.tags import (
     CHANCE,
@@ -35,14 +36,14 @@ def run_playout(game, state, moves, results, rng, cutoff):
     if cutoff < 0:
         playout(game, state, moves, rng)
         if not game.own_playout and player(game, state) != OVER:
-            return NO_MOVES if find_move(game, state, moves, rng) < 0 else NO_END
+            return why_stuck(game, state, moves)
         returns(game, state, results)
         return FINE
     for _ in range(cutoff):
         if player(game, state) == OVER:
             break
         if playout_step(game, state, moves, rng) < 0:
-            return NO_MOVES
+            return why_stuck(game, state, moves)
     if player(game, state) == OVER:
         returns(game, state, results)
     else:

@@ -4,9 +4,10 @@ Before: `worker.state` is the position at the end of the path. After: `worker.re
 what is wrong with the game.
 """
 
+from distmcts.kernels.contract import why_stuck
 from distmcts.kernels.evaluation import value_position
 from distmcts.kernels.jit import part, switch
-from distmcts.kernels.layout import BREACH, FINE, NO_END, NO_MOVES
+from distmcts.kernels.layout import BREACH, FINE, NO_END
 from distmcts.kernels.modes import has
 from distmcts.kernels.playout import LONGEST, run_playout
 from distmcts.kernels.rave import note_move
@@ -33,7 +34,7 @@ def _watched_playout(game, mode, worker, shared, settings):
         copy_state(state, before)
         move = playout_step(game, state, worker.moves, worker.rng)
         if move < 0:
-            worker.slot[BREACH] = NO_MOVES
+            worker.slot[BREACH] = why_stuck(game, state, worker.moves)
             return
         if mover != CHANCE:
             note_move(game, mode, worker, before, mover, move)

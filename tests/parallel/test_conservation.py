@@ -3,7 +3,9 @@
 import pytest
 
 import distmcts
-from tests.laws import check_values
+from distmcts.kernels.layout import ROOT
+from tests.every_feature import FEATURES, PUCT
+from tests.laws import check_chance, check_values
 
 SHARED = [("tree", sync, backend) for sync in ("lockfree", "node-locks", "global-lock") for backend in ("process", "thread")]
 OTHERS = [("root", None, "process"), ("root", None, "thread"), ("leaf", None, "process"), ("leaf", None, "thread")]
@@ -16,9 +18,14 @@ def search_and_count(game, simulations, **settings):
             result = engine.search(simulations=simulations)
             assert result.simulations == simulations
             assert sum(audit.visits for audit in engine.audit()) == total
-            assert sum(row.visits for row in result.moves) == total
+            at_root = sum(int(tree.extra[ROOT]) for tree in engine.trees)  # evaluated while another was adding its first children
+            assert sum(row.visits for row in result.moves) + at_root == total
+            assert at_root < total / 50
         for tree in engine.trees:
-            check_values(tree, draws=True)
+            if engine.game.has_chance:
+                assert check_chance(tree) > 0
+            else:
+                check_values(tree, draws=True)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 8])
@@ -41,6 +48,21 @@ def test_exact_counts(parallel, synchronisation, backend, workers):
 @pytest.mark.parametrize("game", ["tic_tac_toe", "awale", "othello", "hex"])
 def test_every_game(game):
     search_and_count(game, 20_000, parallel="tree", workers=2, seed=2)
+
+
+@pytest.mark.parametrize(("parallel", "synchronisation", "backend"), [*SHARED, *OTHERS, ("serial", None, None)])
+@pytest.mark.parametrize("features", [{}, FEATURES, PUCT], ids=["plain", "features", "puct"])
+def test_exact_counts_with_chance_and_every_feature(parallel, synchronisation, backend, features):
+    search_and_count(
+        distmcts.load_game("ur", pieces=3),
+        4_001 if parallel == "leaf" else 20_001,
+        parallel=parallel,
+        synchronisation=synchronisation,
+        backend=backend,
+        workers=3,
+        seed=1,
+        **features,
+    )
 
 
 @pytest.mark.parametrize("workers", [1, 7, 64, 1024])

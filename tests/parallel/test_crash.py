@@ -9,7 +9,8 @@ import time
 import pytest
 
 import distmcts
-from tests.laws import check_values
+from tests.every_feature import FEATURES, PUCT
+from tests.laws import check_chance, check_values
 
 KINDS = [("tree", "lockfree"), ("tree", "node-locks"), ("tree", "global-lock"), ("root", None), ("leaf", None)]
 MAX_STALL_S = 1.0
@@ -82,7 +83,10 @@ def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_fou
         engine.search(simulations=1_000)  # workers killed after the last search are replaced in the next
         assert sum(audit.visits for audit in engine.audit()) == asked + 1_000
         for tree in engine.trees:
-            check_values(tree, draws=True)
+            if engine.game.has_chance:
+                assert check_chance(tree) > 0
+            else:
+                check_values(tree, draws=True)
         assert len(set(engine.worker_pids())) == workers
     assert replaced >= killer.kills // 2
     assert names_of_ours() == []
@@ -92,6 +96,13 @@ def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_fou
 @pytest.mark.parametrize(("parallel", "synchronisation"), KINDS)
 def test_survives_kills(parallel, synchronisation):
     assert survive(parallel, synchronisation, kills=30, seed=1) >= 30
+
+
+@pytest.mark.parametrize(("parallel", "synchronisation"), KINDS)
+@pytest.mark.parametrize("features", [{}, FEATURES, PUCT], ids=["plain", "features", "puct"])
+def test_survives_kills_with_chance_and_every_feature(parallel, synchronisation, features):
+    game = distmcts.load_game("ur", pieces=3)
+    assert survive(parallel, synchronisation, kills=12, seed=4, game=game, **features) >= 12
 
 
 @pytest.mark.parametrize("workers", [2, 8])
