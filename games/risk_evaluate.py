@@ -19,7 +19,7 @@ recruited now.
    5  enemy_reinforcement         of the largest there is
    6  enemy_continents            share of the continents that the enemy holds whole
    7  hinterland                  share of the player's territories that have no enemy neighbour
-   8  maximum_threat              the best chance of all battles that the player could begin
+   8  maximum_threat              the best chance to win of all battles that the player could begin
    9  more_than_one_army          share of the player's territories that hold more than one troop
   10  territories                 share of the world
   11  own_reinforcement
@@ -37,20 +37,21 @@ from games.risk_map import ALL_BONUSES, BONUSES, CONTINENT_SETS, NEIGHBOURS, TER
 from games.risk_recruit import MOST
 from games.risk_state import DEAL, OWNED, PHASE, PLAYER, other, own, troops
 
+# Printed by risk_fit.py, which says how they were found.
 WEIGHTS = {
-    "armies": 4.0,
-    "best_enemy": -4.0,
-    "continent_safety": 0.0,
-    "continent_threat": 0.0,
-    "distance_to_frontier": 0.0,
-    "enemy_reinforcement": 0.0,
-    "enemy_continents": 0.0,
-    "hinterland": 0.0,
-    "maximum_threat": 0.0,
-    "more_than_one_army": 0.0,
-    "territories": 0.0,
-    "own_reinforcement": 0.0,
-    "own_continents": 0.0,
+    "armies": 8.49,
+    "best_enemy": -12.76,
+    "continent_safety": -0.78,
+    "continent_threat": 1.31,
+    "distance_to_frontier": -1.26,
+    "enemy_reinforcement": -6.76,
+    "enemy_continents": -3.21,
+    "hinterland": 1.11,
+    "maximum_threat": 0.58,
+    "more_than_one_army": 1.00,
+    "territories": 1.82,
+    "own_reinforcement": 5.35,
+    "own_continents": 3.07,
 }
 FEATURES = tuple(WEIGHTS)
 

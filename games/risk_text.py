@@ -21,7 +21,7 @@ from games.risk_map import CONTINENTS, NAMES, NEIGHBOURS, TERRITORIES, recruits
 from games.risk_steps import evening, manoeuvre_sources, manoeuvre_targets
 
 PLAYERS = "ab"
-MOST_TROOPS = 99_999  # of one territory that is typed by hand
+SHORT_NAMES = {short for _, short, _, _ in CONTINENTS}
 BY_NAME = {name.lower(): territory for territory, name in enumerate(NAMES)}
 
 
@@ -131,7 +131,8 @@ def _read_map(text: str) -> tuple[np.ndarray, str]:
     for name, short, _, names in CONTINENTS:
         _require(bool(parts) and parts[0].upper() == short, f"expected {short} and the territories of {name}, or 'deal SEED'")
         cells, parts = parts[1 : 1 + len(names)], parts[1 + len(names) :]
-        _require(len(cells) == len(names), f"{short}: expected {len(names)} territories")
+        enough = len(cells) == len(names) and SHORT_NAMES.isdisjoint(cell.upper() for cell in cells)
+        _require(enough, f"{short}: expected {len(names)} territories")
         for territory, cell in enumerate(cells, first):
             if cell == ".":
                 continue
