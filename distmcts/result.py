@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-SHOWN = 50  # rows of the printed table
+SHOWN = 20  # rows of the printed table
 
 
 class Move(NamedTuple):

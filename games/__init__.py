@@ -5,6 +5,7 @@ BUILT_IN = {
     "connect_four": "games.connect_four:ConnectFour",
     "hex": "games.hex:Hex",
     "othello": "games.othello:Othello",
+    "risk": "games.risk:Risk",
     "tic_tac_toe": "games.tic_tac_toe:TicTacToe",
     "ur": "games.ur:Ur",
 }

@@ -26,7 +26,15 @@ NAMES = {
 
 @pytest.mark.parametrize(
     "name, parameters",
-    [("connect_four", {}), ("othello", {}), ("hex", {"size": 5}), ("tic_tac_toe", {}), ("awale", {}), ("ur", {"pieces": 3})],
+    [
+        ("connect_four", {}),
+        ("othello", {}),
+        ("hex", {"size": 5}),
+        ("tic_tac_toe", {}),
+        ("awale", {}),
+        ("ur", {"pieces": 3}),
+        ("risk", {"turns": 8}),
+    ],
 )
 def test_built_in_games_pass(name, parameters):
     checks = check(load_game(name, **parameters), games=30)
