@@ -11,9 +11,9 @@ SHARED = [("tree", sync, backend) for sync in ("lockfree", "node-locks", "global
 OTHERS = [("root", None, "process"), ("root", None, "thread"), ("leaf", None, "process"), ("leaf", None, "thread")]
 
 
-def search_and_count(game, simulations, **settings):
+def search_and_count(game, simulations, state=None, **settings):
     """Search twice in one engine; the trees must hold exactly what was asked for, and obey all laws."""
-    with distmcts.Engine(game, memory="256MiB", **settings) as engine:
+    with distmcts.Engine(game, state, memory="256MiB", **settings) as engine:
         for total in (simulations, 2 * simulations):
             result = engine.search(simulations=simulations)
             assert result.simulations == simulations

@@ -48,11 +48,14 @@ def names_of_ours() -> list[str]:
     return [name for name in os.listdir("/dev/shm") if name.startswith(f"distmcts-{os.getpid()}-")]
 
 
-def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_four", **settings):
+def survive(
+    parallel, synchronisation, kills, seed, workers=3, game="connect_four", state=None, simulations=(10_000, 60_000), **settings
+):
     chooser = random.Random(seed)
     replaced = 0
     with distmcts.Engine(
         game,
+        state,
         parallel=parallel,
         synchronisation=synchronisation,
         workers=workers,
@@ -70,11 +73,11 @@ def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_fou
         try:
             while killer.kills < kills:
                 assert time.monotonic() < deadline, "the searches make no headway"
-                simulations = chooser.randrange(10_000, 60_000)
-                result = engine.search(simulations=simulations)
-                asked += simulations
+                wanted = chooser.randrange(*simulations)
+                result = engine.search(simulations=wanted)
+                asked += wanted
                 replaced += result.replaced_workers
-                assert result.simulations == simulations
+                assert result.simulations == wanted
                 assert result.longest_stall_s < MAX_STALL_S
                 assert sum(audit.visits for audit in engine.audit()) == asked
         finally:
