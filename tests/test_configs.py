@@ -1,0 +1,42 @@
+"""The configurations in configs/ are what they say: known keys, allowed values, a game that can be searched like that."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from distmcts.commands.search import OWN_KEYS
+from distmcts.demands import check_settings
+from distmcts.kernels.modes import FEATURES
+from distmcts.registry import load_game
+from distmcts.settings import check_budget, make_settings
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+SEARCHES = [
+    *sorted(CONFIGS.glob("feature_*.yaml")),
+    *sorted(CONFIGS.glob("search_*.yaml")),
+    CONFIGS / "ur_strong.yaml",
+    CONFIGS / "risk_features.yaml",
+]
+
+
+def read(path: Path):
+    content = yaml.safe_load(path.read_text())
+    own = {key: content.pop(key) for key in OWN_KEYS if key in content}
+    game = load_game(own["game"], **own.get("game_parameters", {}))
+    return own, game, make_settings(**content)
+
+
+@pytest.mark.parametrize("path", SEARCHES, ids=lambda path: path.stem)
+def test_a_search_can_be_made_of_it(path):
+    own, game, settings = read(path)
+    check_settings(game, settings)
+    assert check_budget(own.get("simulations"), own.get("seconds")) != (None, None)
+    if "position" in own:
+        assert not game.is_over(game.parse(own["position"]))
+    assert f"--config configs/{path.name}" in path.read_text()  # says how it is run
+
+
+def test_every_feature_has_one():
+    shown = set().union(*(read(path)[2].features for path in CONFIGS.glob("feature_*.yaml")))
+    assert shown == set(FEATURES)
