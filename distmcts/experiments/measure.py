@@ -38,8 +38,8 @@ class Measurements:
 
     @cached_property
     def solved(self) -> list[tuple[State, dict[int, float]]]:
-        """Positions near the end, with the exact value of every move."""
-        count = self.config.quality.solved
+        """Positions near the end, with the exact value of every move; none of a game of chance, which the oracle cannot solve."""
+        count = 0 if self.game.has_chance else self.config.quality.solved
         return solved_positions(self.game, count, seed_of(self.config.seed, "solved"), NODE_LIMIT) if count else []
 
     @cached_property
@@ -141,7 +141,7 @@ class Measurements:
         seed = seed_of(self.config.seed, unit.name)
         own, other = Spent(), Spent()
         with player(self.game, side, seed, own) as first, opponent(self.game, side, seed + 1, other) as second:
-            games = play_pair(self.game, opening, first, second)
+            games = play_pair(self.game, opening, first, second, seed)
         return {
             "kind": "pair",
             "match": unit.match,

@@ -5,6 +5,8 @@ from random import Random
 
 from distmcts.experiments.oracle import Oracle
 from distmcts.game import CompiledGame, State
+from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.match.play import outcome
 
 TRIES = 50  # random games for each position asked for, before the search for more of them is given up
 LONGEST = 1000  # moves of a random game; a game without end is cut here
@@ -24,6 +26,8 @@ def openings(game: CompiledGame, count: int, plies: int, seed: int) -> list[Stat
         if len(open_ones) == count:
             break
         *_, state = _random_game(game, choose, plies)
+        while game.player(state) == CHANCE:
+            state = game.apply(state, outcome(game, state, choose))
         name = game.format(state)
         if name in open_ones or name in decided or game.is_over(state):
             continue
@@ -80,19 +84,21 @@ def _random_game(game: CompiledGame, choose: Random, plies: int = LONGEST) -> It
     state = game.initial_state()
     yield state
     for _ in range(plies):
-        moves = game.legal_moves(state)
-        if not moves:
+        player, moves, _ = game.look(state)
+        if player == OVER:
             return
-        state = game.apply(state, choose.choice(moves))
+        state = game.apply(state, outcome(game, state, choose) if player == CHANCE else choose.choice(moves))
         yield state
 
 
 def _unfinished(game: CompiledGame, choose: Random) -> list[State]:
-    """The positions of a random game without its end."""
-    return [state for state in _random_game(game, choose) if not game.is_over(state)]
+    """The positions of a random game where a player is to move."""
+    return [state for state in _random_game(game, choose) if game.player(state) >= 0]
 
 
 def _wins_at_once(game: CompiledGame, state: State) -> bool:
     player, moves, _ = game.look(state)
+    if len(moves) > game.list_length:
+        return False  # too many to look at
     after = (game.apply(state, move) for move in moves)
     return any(game.is_over(end) and game.returns(end)[player] > 0 for end in after)
