@@ -14,6 +14,7 @@ LAYERS = [
     ["distmcts.errors", "distmcts.files", "distmcts.version"],
     ["distmcts.kernels"],
     ["distmcts.game"],
+    ["distmcts.python_game"],
     ["games"],
     ["distmcts.registry"],
     ["distmcts.tree"],
