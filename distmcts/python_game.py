@@ -34,7 +34,8 @@ ROOMS = (4096, 65536)  # for moves and outcomes; each size is compiled for itsel
 SHOWN = 160  # characters of a position in an error
 SLACK = 1e-6  # by so much results may pass 1
 
-Playout = Callable[[Any, int], Sequence[float]]  # plays a state to its end, with a seed; returns what `returns` does
+# Plays a state to its end, in place or not, and returns what `returns` does; a function gives it 64 random bits at a time.
+Playout = Callable[[Any, Callable[[], int]], Sequence[float]]
 
 
 class PythonGame(Game):
@@ -59,23 +60,26 @@ class PythonGame(Game):
         self,
         source: Any,
         *,
+        start: Any = None,
         playout: Playout | None = None,
         evaluator: Any = None,
         utilities: tuple[float, float] | None = None,
     ):
         """`source`: a game, or the state that is searched if no other is given.
 
-        playout: instead of random moves by `legal_actions` and `apply_action`. evaluator: has evaluate(state), and perhaps
-        prior(state), as OpenSpiel's evaluators do. utilities: the smallest and largest result, unless the object tells.
+        start: a state of that game to begin with. playout: instead of random moves by `legal_actions` and `apply_action`.
+        evaluator: has evaluate(state), and perhaps prior(state), as OpenSpiel's evaluators do. utilities: the smallest and the
+        largest result, unless the object tells.
         """
         self.name = getattr(source, "__name__", type(source).__name__)
         self.parameters: dict[str, Any] = {}
         self._check_source(source)
-        start = source.new_initial_state() if hasattr(source, "new_initial_state") else source
+        if start is None:
+            start = source.new_initial_state() if hasattr(source, "new_initial_state") else source
         self._check_methods(start)
         self._start = start.clone()
         self.players = self._count_players(source)
-        self.has_chance = hasattr(self._start, "is_chance_node")
+        self.has_chance = self._knows_chance()
         self.playout = playout
         self._evaluator = evaluator
         self._utilities = utilities or self._known_utilities(source)
@@ -100,6 +104,9 @@ class PythonGame(Game):
                 f"{self.name}: is no game: it has no {' and no '.join(missing)}; "
                 f"a state of a game in Python has {', '.join(NEEDED)}"
             )
+
+    def _knows_chance(self) -> bool:
+        return hasattr(self._start, "is_chance_node")
 
     def _told(self, source: Any, method: str) -> Any:
         """What the game, or else the state, says about itself; None if it does not."""
@@ -168,14 +175,9 @@ class PythonGame(Game):
             found = [(2.0 * utility - low - high) / (high - low) for utility in found]
         if len(found) != self.players:
             raise self.broken(f"{len(found)} results for {self.players} players", state)
-        for result in found:
-            if not -1.0 - SLACK <= result <= 1.0 + SLACK:
-                advice = (
-                    "beyond utilities"
-                    if self._utilities
-                    else "not from -1 to 1; say PythonGame(..., utilities=(lowest, highest))"
-                )
-                raise self.broken(f"results {list(utilities)} are {advice}", state)
+        if any(not -1.0 - SLACK <= result <= 1.0 + SLACK for result in found):
+            limits = self._utilities or "(-1, 1); PythonGame(..., utilities=(lowest, highest)) says others"
+            raise self.broken(f"results {list(utilities)} are not within {limits}", state)
         return found
 
     def estimate(self, state: Any) -> list[float]:
@@ -296,3 +298,13 @@ def _missing(state: Any) -> list[str]:
     """The methods that an object lacks to be a state."""
     chance = ("chance_outcomes",) if hasattr(state, "is_chance_node") else ()
     return [name for name in (*NEEDED, *chance) if not callable(getattr(state, name, None))]
+
+
+def draw_outcome(pairs: Sequence[tuple[int, float]], word: int) -> int:
+    """An outcome by its probability; the same as kernels/chance.py draws from the same 64 random bits."""
+    share = (word >> 11) * 2.0**-53
+    for outcome, chance in pairs[:-1]:
+        share -= chance
+        if share < 0.0:
+            return outcome
+    return pairs[-1][0]

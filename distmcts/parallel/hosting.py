@@ -1,11 +1,11 @@
 """The host's side of games in Python: answers what kernels ask (kernels/host.py), for every worker of an engine.
 
-A worker's copy of the root's position came with the fork; a simulation takes a clone of it, and replays on that the moves that the
-kernels have written down. Random numbers come from the worker's stream in the order in which compiled kernels draw them, so that a
-game in Python and a compiled one with the same rules grow the same tree from the same seed.
+A worker's copy of the root's position came with the fork; a simulation takes a clone of it, and replays the moves that the kernels
+have written down. Random numbers come from the worker's stream in the order in which compiled kernels draw them, so that a game
+in Python and a compiled one with the same rules grow the same tree from the same seed.
 
-Whatever the game raises is kept, the kernel is told that there is no answer and returns, and `guarded` raises it then: an exception
-cannot pass through compiled code.
+Whatever the game raises is kept, the kernel is told that there is no answer and returns, and `guarded` raises it then: an
+exception cannot pass through compiled code.
 """
 
 import ctypes
@@ -35,7 +35,7 @@ from distmcts.kernels.host import (
 from distmcts.kernels.layout import BREACH, BROKEN, HEARTBEAT, PLAYER_ZERO, RAVE_STAMP, RULES_FAILED, Settings, Shared, Worker
 from distmcts.kernels.playout import LONGEST
 from distmcts.parallel.workers import Job
-from distmcts.python_game import PythonGame
+from distmcts.python_game import PythonGame, draw_outcome
 
 WORD = (1 << 64) - 1
 
@@ -164,7 +164,7 @@ class PythonRules:
         self.state = None  # it is played on, and no position of the tree any more
         game = self.game
         if game.playout and self.cutoff < 0 and not self.notes_moves:
-            utilities = state.returns() if state.is_terminal() else game.playout(state, self._random_word())
+            utilities = state.returns() if state.is_terminal() else game.playout(state, self._random_word)
             return self._write_results(game.results(state, utilities))
         if self._play_on(state):
             return self._write_results(game.results(state, state.returns()))
@@ -194,7 +194,7 @@ class PythonRules:
             a = (a << 49 | a >> 15) & WORD ^ b ^ b << 21 & WORD
             b = (b << 28 | b >> 36) & WORD
             if has_chance and state.is_chance_node():
-                move = _drawn(state.chance_outcomes(), (word >> 11) * 2.0**-53)
+                move = draw_outcome(state.chance_outcomes(), word)
             else:
                 moves = legal_actions()
                 if not len(moves):
@@ -219,7 +219,7 @@ class PythonRules:
         self.rng[1] = (b << 28 | b >> 36) & WORD
         return (total << 17 | total >> 47) + a & WORD
 
-    # ---- when the game is broken -------------------------------------------------------------------------------------------------
+    # ---- when the game is broken ------------------------------------------------------------------------------------------
 
     def fail(self, error: BaseException) -> None:
         """Keep the first thing that went wrong; the kernel will return."""
@@ -244,12 +244,3 @@ class PythonRules:
 
 def _view(buffer: np.ndarray, kind: str) -> memoryview:
     return memoryview(buffer).cast("B").cast(kind)
-
-
-def _drawn(pairs: list[tuple[int, float]], share: float) -> int:
-    """An outcome by its probability; the same as kernels/chance.py draws from the same random number."""
-    for outcome, chance in pairs[:-1]:
-        share -= chance
-        if share < 0.0:
-            return outcome
-    return pairs[-1][0]
