@@ -74,6 +74,7 @@ class Engine:
         self._last: Outcome | None = None
         self._scheme: Scheme | None = None
         self._crew: Crew | None = None
+        self._has_old_root = False  # whether workers must start anew to know the position
         try:
             for index, worker in enumerate(self._arrays.workers):
                 worker.rng[:] = seeded(self._seed, index)
@@ -164,6 +165,10 @@ class Engine:
             stoppers.append(Decided())
         if self.settings.solver:
             stoppers.append(Proven(self._arrays.trees))
+        if self._has_old_root:  # workers of a game in Python know the position from their fork
+            self._crew.close()
+            self._crew = self._make_crew()
+            self._has_old_root = False
         drive = Drive(self._scheme, self._crew, simulations, seconds, stoppers, on_progress)
         try:
             self._last = drive.run()
@@ -270,9 +275,7 @@ class Engine:
         self._scheme.set_root(state)
         self._arrays.shared.control[ROOT_MOVER] = root_mover
         self._last = None
-        if self.game.in_python:  # workers have the position from the fork
-            self._crew.close()
-            self._crew = self._make_crew()
+        self._has_old_root = self.game.in_python
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the trees and all that is needed to go on with them to a file, whole or not at all."""

@@ -86,8 +86,11 @@ class OpenSpielGame(PythonGame):
 
     def format(self, state: Any) -> str:
         """The moves so far, as `parse` reads them; before them what the game was set up with, if it was."""
-        setup = [line for line in _lines(state.serialize()) if not line.isdigit() and line != NO_SETUP]
-        return "; ".join([*setup, " ".join(map(str, state.history()))])
+        return "; ".join([*self.setup(state), " ".join(map(str, state.history()))])
+
+    def setup(self, state: Any) -> list[str]:
+        """What the game was set up with before the first move; nothing if it began as usual."""
+        return [line for line in _lines(state.serialize()) if not line.isdigit() and line != NO_SETUP]
 
     def parse(self, text: str) -> Any:
         """A history of moves, "3 4 1", what `serialize` writes, or a start that the game understands (chess: FEN)."""

@@ -1,6 +1,6 @@
 """The host's side of games in Python: answers what kernels ask (kernels/host.py), for every worker of an engine.
 
-A worker's copy of the root's position came with the fork; a simulation takes a clone of it, and replays the moves that the kernels
+A worker's copy of the root's position came with the fork; a simulation takes a clone of it, and replays the moves that kernels
 have written down. Random numbers come from the worker's stream in the order in which compiled kernels draw them, so that a game
 in Python and a compiled one with the same rules grow the same tree from the same seed.
 
