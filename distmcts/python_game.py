@@ -15,8 +15,8 @@ Games of chance have `is_chance_node` and `chance_outcomes` (pairs of outcome an
 any: `num_players`, `num_distinct_actions`, `action_to_string`, `min_utility` and `max_utility` (results are scaled from there to
 -1 and 1), `evaluate` and `prior`, `__str__`. A game object has `new_initial_state`.
 
-The tree and its kernels are those of compiled games (kernels/host.py); all games with the same number of players and size of
-buffers share one compiled code.
+The tree and its kernels are those of compiled games (kernels/host.py). All games in Python with the same number of players share
+one compiled code, with chance or without.
 """
 
 import math
@@ -30,7 +30,7 @@ from distmcts.kernels.layout import MAX_PLAYERS
 from distmcts.kernels.tags import CHANCE, OVER
 
 NEEDED = ("clone", "current_player", "legal_actions", "apply_action", "is_terminal", "returns")
-ROOMS = (4096, 65536)  # for moves and outcomes; each size is compiled for itself
+ROOM = 1 << 16  # for moves and outcomes, the same for all games: its buffers are a few MiB a worker, and mostly never touched
 SHOWN = 160  # characters of a position in an error
 SLACK = 1e-6  # by so much results may pass 1
 
@@ -54,6 +54,7 @@ class PythonGame(Game):
     in_python = True
     has_ranks = False
     state_words = host.STATE_WORDS
+    max_moves = max_outcomes = move_limit = ROOM
     perft_counts = ()
 
     def __init__(
@@ -83,16 +84,10 @@ class PythonGame(Game):
         self.playout = playout
         self._evaluator = evaluator
         self._utilities = utilities or self._known_utilities(source)
-        actions = self._told(source, "num_distinct_actions") or max(ROOMS)
-        outcomes = self._told(source, "max_chance_outcomes") or 0
-        self._fit_into(max(int(actions), int(outcomes)))
-
-    def _fit_into(self, wanted: int) -> None:
-        room = next((room for room in ROOMS if room >= wanted), None)
-        if room is None:
-            raise InputError(f"{self.name}: has {wanted} different moves; games in Python may have up to {max(ROOMS)}")
-        self.max_moves = self.max_outcomes = self.move_limit = room
-        self.type_name = f"python(players={self.players},chance={int(self.has_chance)},room={room})"
+        known = [self._told(source, "num_distinct_actions") or 0, self._told(source, "max_chance_outcomes") or 0]
+        if max(known) > ROOM:
+            raise InputError(f"{self.name}: has {max(known)} different moves; games in Python may have up to {ROOM}")
+        self.type_name = f"python(players={self.players},chance={int(self.has_chance)})"
 
     def _check_source(self, source: Any) -> None:
         if isinstance(source, type):
