@@ -19,11 +19,15 @@ from tests.games.playing import their_look
 KINDS = [kind for kind in pyspiel.registered_games() if kind.default_loadable]
 IN_TURN, PERFECT = pyspiel.GameType.Dynamics.SEQUENTIAL, pyspiel.GameType.Information.PERFECT_INFORMATION
 SAMPLED = pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC
+CRASHES = ("morpion_solitaire",)  # replaying a random game on a clone ends the process; so it does without distmcts
 SEARCHABLE = [
-    kind.short_name for kind in KINDS if kind.dynamics == IN_TURN and kind.information == PERFECT and kind.chance_mode != SAMPLED
+    kind.short_name
+    for kind in KINDS
+    if (kind.dynamics, kind.information) == (IN_TURN, PERFECT)
+    if kind.chance_mode != SAMPLED and kind.short_name not in CRASHES
 ]
-# Playouts by C++ and move by move are compared here: of two players, with chance, of one player, of four
-WITH_PLAYOUTS = ["tic_tac_toe", "connect_four", "pig(winscore=20)", "catch", "maedn(players=4)"]
+# Playouts by C++ and move by move are compared here: of two players, with chance, of one player, of three
+WITH_PLAYOUTS = ["tic_tac_toe", "connect_four", "pig(winscore=20)", "catch", "pig(players=3,winscore=20)"]
 
 
 def random_state(game: OpenSpielGame, moves: int, seed: int):
@@ -202,8 +206,8 @@ def test_objects_that_cannot_be_used():
     [
         ("4 4", "4 is not a legal move; legal: 0, 1, 2, 3, 5"),
         ("99", "99 is not"),
-        ("x", "expected numbers of moves"),
-        ("-1", "-1"),
+        ("x", "expected legal moves"),
+        ("-1", "expected legal moves"),
     ],
 )
 def test_positions_that_cannot_be_used(text, said, capfd):

@@ -46,7 +46,7 @@ def test_the_tree_is_kept(compiled):
         state.apply_action(3)
         second = bot.search(state)
         kept = sum(row.visits for row in second.moves) - 2000
-        assert kept > 100
+        assert kept > 20
         again = bot.search(state)  # the same position: everything is kept
         assert sum(row.visits for row in again.moves) == kept + 4000
         bot.restart_at(game.new_initial_state())
