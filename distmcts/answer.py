@@ -1,6 +1,6 @@
 """What trees say about the position they were grown from: the move to play, what a chance event is worth, how play goes on."""
 
-from distmcts.game import CompiledGame, State
+from distmcts.game import Game, State
 from distmcts.kernels.layout import ROOT, Tree
 from distmcts.kernels.tags import OVER
 from distmcts.tree import view
@@ -30,7 +30,7 @@ def _without_the_refuted(rows: list[MergedMove]) -> list[MergedMove]:
     return [best] if not rest or best.proven >= max(row.value for row in rest if row.visits == rest[0].visits) else rest
 
 
-def mean_over_outcomes(game: CompiledGame, state: State, rows: list[MergedMove]) -> float:
+def mean_over_outcomes(game: Game, state: State, rows: list[MergedMove]) -> float:
     """The value of a chance event: of each outcome by its probability, or by its visits while some are not known."""
     likely = dict(game.chance_outcomes(state))
     if all(row.visits for row in rows) and likely.keys() == {row.move for row in rows}:
@@ -38,7 +38,7 @@ def mean_over_outcomes(game: CompiledGame, state: State, rows: list[MergedMove])
     return sum(row.value * row.visits for row in rows) / max(1, sum(row.visits for row in rows))
 
 
-def line_after(game: CompiledGame, state: State, trees: list[Tree], move: int) -> tuple[str, ...]:
+def line_after(game: Game, state: State, trees: list[Tree], move: int) -> tuple[str, ...]:
     """The moves most visited after a move, itself first, by name."""
     candidates = [(child.visits, tree, child.node) for tree in trees for child in view.children(tree, ROOT) if child.move == move]
     _, tree, node = max(candidates, key=lambda found: found[0])

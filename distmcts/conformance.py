@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distmcts.errors import DistmctsError, GameError
-from distmcts.game import CompiledGame
+from distmcts.game import CompiledGame, Game
 from distmcts.kernels import referee
 from distmcts.kernels.layout import MAX_PLAYERS
 from distmcts.kernels.rng import seeded
@@ -38,8 +38,14 @@ class Check(NamedTuple):
     detail: str
 
 
-def check(game: CompiledGame, games: int = 200, seed: int = 1) -> list[Check]:
+def check(game: Game, games: int = 200, seed: int = 1) -> list[Check]:
     """Run all checks; blocks for some seconds. A check that fails says where."""
+    if game.in_python:
+        # Clones first: where they are not independent, one game spoils the start of the next.
+        return [
+            _run("clones are independent", lambda: _clones(game, games, seed)),
+            _run("random games end, moves are legal", lambda: _random_games(game, games, seed)),
+        ]
     # First of all, and alone if it fails: what overruns its buffers would overrun those of the other checks.
     buffers = _run("buffers are not overrun", lambda: _buffers(game, games, seed))
     if not buffers.passed:
@@ -68,7 +74,7 @@ def _run(name: str, step: Callable[[], str]) -> Check:
         return Check(name, False, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
 
 
-def random_game(game: CompiledGame, chooser: random.Random) -> Iterator[tuple[np.ndarray, int, list[int], list[float]]]:
+def random_game(game: Game, chooser: random.Random) -> Iterator[tuple[np.ndarray, int, list[int], list[float]]]:
     """Every position of a random game: state, player, legal moves, results."""
     state = game.initial_state()
     for _ in range(MAX_LENGTH):
@@ -86,7 +92,7 @@ def random_game(game: CompiledGame, chooser: random.Random) -> Iterator[tuple[np
     raise GameError(f"{game.name}: {NO_END} within {MAX_LENGTH} moves")
 
 
-def _random_games(game: CompiledGame, games: int, seed: int) -> str:
+def _random_games(game: Game, games: int, seed: int) -> str:
     chooser = random.Random(seed)
     positions = 0
     for _ in range(games):
@@ -108,7 +114,7 @@ def _are_moves(moves: list[int], limit: int) -> bool:
     return len(set(moves)) == len(moves) and all(0 <= move < limit for move in moves)
 
 
-def _check_outcomes(game: CompiledGame, state: np.ndarray, where: str) -> None:
+def _check_outcomes(game: Game, state: np.ndarray, where: str) -> None:
     if not game.has_chance:
         raise GameError(f"chance is to move in {where!r}, but the game has no sample_outcome")
     outcomes = game.chance_outcomes(state)
@@ -192,6 +198,25 @@ def _purity(game: CompiledGame, games: int, seed: int) -> str:
                 raise GameError(f"looking at or playing from {game.format(before)!r} changed it")
             pairs += 1
     return f"{pairs} moves"
+
+
+def _clones(game: Game, games: int, seed: int) -> str:
+    """A move made on a clone leaves the state as it was; made on two clones it leads to the same position."""
+    chooser = random.Random(seed)
+    count = 0
+    for _ in range(max(1, games // 10)):
+        for state, player, moves, results in random_game(game, chooser):
+            if player == OVER:
+                continue
+            before = game.draw(state)
+            move = chooser.choice(moves)
+            first = game.apply(state, move)
+            if game.look(state) != (player, moves, results) or game.draw(state) != before:
+                raise GameError(f"move {move} on a clone changed the state itself, now {game.format(state)!r}")
+            if game.look(first) != game.look(game.apply(state, move)):
+                raise GameError(f"move {move} in {game.format(state)!r} leads to two different positions")
+            count += 1
+    return f"{count} moves"
 
 
 def _playouts(game: CompiledGame, games: int, seed: int) -> str:

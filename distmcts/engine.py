@@ -5,12 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from distmcts.answer import best_row, line_after, mean_over_outcomes
 from distmcts.demands import check_settings, needs_of
 from distmcts.errors import GameError, InputError, SearchError
-from distmcts.game import CompiledGame, State
+from distmcts.game import Game, State
 from distmcts.kernels.layout import CHUNK_END, CHUNK_NEXT, ROOT_MOVER
 from distmcts.kernels.rng import seeded
 from distmcts.kernels.tags import CHANCE
@@ -62,7 +60,7 @@ class Engine:
     ):
         """Blocks while kernels are compiled (the first time) or loaded, and workers are started."""
         self.settings: SearchSettings = make_settings(**settings)
-        self.game: CompiledGame = load_game(game, **(game_parameters or {}))
+        self.game: Game = load_game(game, **(game_parameters or {}))
         self.state = self._checked(state)
         check_settings(self.game, self.settings)
         self._seed = self.settings.seed if self.settings.seed is not None else int.from_bytes(os.urandom(6), "little")
@@ -76,12 +74,13 @@ class Engine:
         self._last: Outcome | None = None
         self._scheme: Scheme | None = None
         self._crew: Crew | None = None
+        self._has_old_root = False  # whether workers must start anew to know the position
         try:
             for index, worker in enumerate(self._arrays.workers):
                 worker.rng[:] = seeded(self._seed, index)
-            self._arrays.shared.root_state[:] = self.state
             self._arrays.shared.control[ROOT_MOVER] = self._before(self.state)
             self._scheme = self._make_scheme()
+            self._scheme.set_root(self.state)
             if on_status:
                 on_status("compiling")
             self._scheme.compile()
@@ -107,11 +106,7 @@ class Engine:
             state = self.game.initial_state()
         elif isinstance(state, str):
             state = self.game.parse(state)
-        if not isinstance(state, np.ndarray):
-            raise InputError(f"position {state!r}: expected text, or a state made by the game")
-        words = self.game.state_words
-        if state.shape != (words,) or state.dtype != np.uint64:
-            raise InputError(f"a state of {self.game.name} has {words} words of uint64, not {state.size} of {state.dtype}")
+        self.game.check_state(state)
         self._check_not_over(state)
         return state
 
@@ -127,9 +122,9 @@ class Engine:
         return SCHEMES[self.settings.parallel](self.game, self._arrays, kernel_settings, features)
 
     def _make_crew(self) -> Crew:
-        jobs = [self._scheme.jobs(index) for index in range(len(self._arrays.workers))]
+        jobs = [self._scheme.guarded_jobs(index) for index in range(len(self._arrays.workers))]
         if self._scheme.in_process:
-            return Inline(jobs)
+            return Inline(jobs, 1) if self.game.in_python else Inline(jobs)
         if self.settings.backend == "thread":
             return Threads(jobs)
         return Processes(jobs, self._segment.forget_name, self.settings.pin)
@@ -170,6 +165,10 @@ class Engine:
             stoppers.append(Decided())
         if self.settings.solver:
             stoppers.append(Proven(self._arrays.trees))
+        if self._has_old_root:  # workers of a game in Python know the position from their fork
+            self._crew.close()
+            self._crew = self._make_crew()
+            self._has_old_root = False
         drive = Drive(self._scheme, self._crew, simulations, seconds, stoppers, on_progress)
         try:
             self._last = drive.run()
@@ -273,9 +272,10 @@ class Engine:
             kept = next((child.node for child in view.children(tree) if child.move in kept_moves), None)
             keep_subtree(tree, kept, writers)
         self.state = state
-        self._arrays.shared.root_state[:] = state
+        self._scheme.set_root(state)
         self._arrays.shared.control[ROOT_MOVER] = root_mover
         self._last = None
+        self._has_old_root = self.game.in_python
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the trees and all that is needed to go on with them to a file, whole or not at all."""
@@ -305,7 +305,7 @@ class Engine:
             "game": self.game.name,
             "game_parameters": self.game.parameters,
             "type_name": self.game.type_name,
-            "state": [int(word) for word in self.state],
+            "state": self.game.pack(self.state),
             "root_mover": int(self._arrays.shared.control[ROOT_MOVER]),
             "settings": {**self.settings.model_dump(), "seed": self._seed},
         }
@@ -347,6 +347,8 @@ class Engine:
         self._closed = True
         if self._crew is not None:
             self._crew.close()
+        if self._scheme is not None:
+            self._scheme.close()
         self._scheme = self._crew = self._arrays = None
         self._segment.close()
 

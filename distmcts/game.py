@@ -66,16 +66,67 @@ class Rules(NamedTuple):
     rave_key: Callable = move_itself
 
 
-class CompiledGame(Tag):
-    """A game with its parameters. States are read-only arrays: `apply` returns a new one."""
+class Game(Tag):
+    """What compiled games and games in Python (python_game.py) have in common: limits for the kernels, words for people."""
 
-    name: ClassVar[str]
-    rules: ClassVar[Rules]
+    name: str
     players: int = 2
     state_words: int
     max_moves: int  # no list of legal moves is longer
     move_limit: int  # listed moves are 0 <= move < move_limit
     max_outcomes: int = 1  # no chance event has more
+
+    @property
+    def list_length(self) -> int:
+        """Room for every list of moves or outcomes."""
+        return max(self.max_moves, self.max_outcomes)
+
+    @property
+    def mark_count(self) -> int:
+        """Room for a mark on every listed move: a power of two."""
+        return 1 << (self.move_limit - 1).bit_length()
+
+    @property
+    def rave_keys(self) -> int:
+        return self.move_limit
+
+    # ---- for people: a game overrides these ------------------------------------------------------------------------------------
+
+    def draw(self, state: State) -> str:
+        return self.format(state)
+
+    def svg(self, state: State) -> str:
+        """A picture of the position, as the text of a self-contained SVG."""
+        lines = self.draw(state).splitlines()
+        width = 9 * max(map(len, lines)) + 10
+        texts = [f'<text x="5" y="{18 * (i + 1)}" xml:space="preserve">{escape(line)}</text>' for i, line in enumerate(lines)]
+        size = f'width="{width}" height="{18 * len(lines) + 10}"'
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="15">{"".join(texts)}</svg>'
+
+    def move_name(self, state: State, move: int) -> str:
+        return str(move)
+
+    def parse_move(self, state: State, text: str) -> int:
+        """The legal move that a person typed, by its name or number."""
+        legal = self.legal_moves(state)
+        if len(legal) > self.list_length:
+            if text.strip().isdigit() and int(text) in legal:
+                return int(text)
+            raise InputError(f"{text!r} is not a legal move here; legal: 0 to {len(legal) - 1}")
+        by_name = {self.move_name(state, move).lower(): move for move in legal}
+        wanted = text.strip().lower()
+        if wanted in by_name:
+            return by_name[wanted]
+        if wanted.isdigit() and int(wanted) in by_name.values():
+            return int(wanted)
+        raise InputError(f"{text!r} is not a legal move here; legal: {', '.join(by_name) or 'none'}")
+
+
+class CompiledGame(Game):
+    """A game with its parameters. States are read-only arrays: `apply` returns a new one."""
+
+    name: ClassVar[str]
+    rules: ClassVar[Rules]
     perft_counts: Sequence[int] = ()  # known numbers of move sequences from the start, lengths 1, 2, ...
 
     def __init__(self, **parameters: Any):
@@ -163,20 +214,6 @@ class CompiledGame(Tag):
     def own_playout(self) -> bool:
         return self.rules.playout is not uniform_playout
 
-    @property
-    def list_length(self) -> int:
-        """Room for every list of moves or outcomes."""
-        return max(self.max_moves, self.max_outcomes)
-
-    @property
-    def mark_count(self) -> int:
-        """Room for a mark on every listed move: a power of two."""
-        return 1 << (self.move_limit - 1).bit_length()
-
-    @property
-    def rave_keys(self) -> int:
-        return self.move_limit
-
     def perft(self, depth: int, state: State | None = None) -> int:
         """How many different ways there are to play `depth` moves; outcomes of chance count as moves."""
         if depth < 1:
@@ -204,38 +241,21 @@ class CompiledGame(Tag):
             raise InputError(f"{self.name} position {text!r}: expected {self.state_words} hexadecimal words")
         return self.state(words)
 
-    def draw(self, state: State) -> str:
-        return self.format(state)
-
-    def svg(self, state: State) -> str:
-        """A picture of the position, as the text of a self-contained SVG."""
-        lines = self.draw(state).splitlines()
-        width = 9 * max(map(len, lines)) + 10
-        texts = [f'<text x="5" y="{18 * (i + 1)}" xml:space="preserve">{escape(line)}</text>' for i, line in enumerate(lines)]
-        size = f'width="{width}" height="{18 * len(lines) + 10}"'
-        return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="15">{"".join(texts)}</svg>'
-
-    def move_name(self, state: State, move: int) -> str:
-        return str(move)
-
-    def parse_move(self, state: State, text: str) -> int:
-        """The legal move that a person typed, by its name or number."""
-        legal = self.legal_moves(state)
-        if len(legal) > self.list_length:
-            if text.strip().isdigit() and int(text) in legal:
-                return int(text)
-            raise InputError(f"{text!r} is not a legal move here; legal: 0 to {len(legal) - 1}")
-        by_name = {self.move_name(state, move).lower(): move for move in legal}
-        wanted = text.strip().lower()
-        if wanted in by_name:
-            return by_name[wanted]
-        if wanted.isdigit() and int(wanted) in by_name.values():
-            return int(wanted)
-        raise InputError(f"{text!r} is not a legal move here; legal: {', '.join(by_name) or 'none'}")
-
     def state(self, words: Sequence[int]) -> State:
         """A state of these words."""
         return _frozen(np.array([int(word) for word in words], np.uint64))
+
+    def pack(self, state: State) -> list[int]:
+        """What `state` makes it from again."""
+        return [int(word) for word in state]
+
+    def check_state(self, state: Any) -> None:
+        """An InputError if this is no state of the game."""
+        if not isinstance(state, np.ndarray):
+            raise InputError(f"position {state!r}: expected text, or a state made by the game")
+        if state.shape != (self.state_words,) or state.dtype != np.uint64:
+            words = self.state_words
+            raise InputError(f"a state of {self.name} has {words} words of uint64, not {state.size} of {state.dtype}")
 
 
 def _frozen(state: State) -> State:

@@ -1,12 +1,18 @@
-"""Finding games: those in games/, and those that other packages offer under the entry point `distmcts.games`."""
+"""Finding games: those in games/, those that other packages offer under the entry point `distmcts.games`, those of OpenSpiel
+("open_spiel:chess"), and games in Python, which are objects."""
 
 import inspect
+import sys
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
 from distmcts.errors import InputError, unknown
+from distmcts.game import Game
+from distmcts.python_game import PythonGame
 from games import BUILT_IN
+
+OPEN_SPIEL = "open_spiel:"
 
 
 def list_games() -> dict[str, str]:
@@ -16,11 +22,15 @@ def list_games() -> dict[str, str]:
 
 
 def load_game(game: Any, **parameters: Any):
-    """A game by name, with its parameters; a game object is returned as it is."""
+    """A game by name, with its parameters; a game object is returned as it is, one in Python made searchable."""
     if not isinstance(game, str):
         if parameters:
             raise InputError("parameters can be given for a game's name only, not for a game object")
-        return game
+        return game if isinstance(game, Game) else _from_object(game)
+    if game.startswith(OPEN_SPIEL):
+        from games.open_spiel import OpenSpielGame
+
+        return OpenSpielGame(game.removeprefix(OPEN_SPIEL), parameters)
     found = list_games()
     if game not in found:
         raise unknown("game", game, found)
@@ -31,6 +41,16 @@ def load_game(game: Any, **parameters: Any):
     except TypeError as error:
         allowed = ", ".join(_parameter_names(game_class)) or "none"
         raise InputError(f"{game}: {str(error).partition(') ')[2] or error}; its parameters: {allowed}") from None
+
+
+def _from_object(source: Any) -> PythonGame:
+    """A state or a game with OpenSpiel's methods, be it theirs or another one."""
+    spiel = sys.modules.get("pyspiel")  # who has an object of theirs has imported it
+    if spiel and isinstance(source, (spiel.Game, spiel.State)):
+        from games.open_spiel import OpenSpielGame
+
+        return OpenSpielGame(source)
+    return PythonGame(source)
 
 
 def _parameter_names(game_class: type) -> list[str]:

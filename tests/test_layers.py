@@ -14,6 +14,7 @@ LAYERS = [
     ["distmcts.errors", "distmcts.files", "distmcts.version"],
     ["distmcts.kernels"],
     ["distmcts.game"],
+    ["distmcts.python_game"],
     ["games"],
     ["distmcts.registry"],
     ["distmcts.tree"],
@@ -21,7 +22,7 @@ LAYERS = [
     ["distmcts.settings", "distmcts.result"],
     ["distmcts.answer", "distmcts.demands"],
     ["distmcts.engine"],
-    ["distmcts.conformance", "distmcts.match"],
+    ["distmcts.conformance", "distmcts.interop", "distmcts.match"],
     ["distmcts.experiments"],
     ["distmcts.commands"],
     ["distmcts", "distmcts.__main__"],  # the face of it all

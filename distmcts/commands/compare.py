@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from distmcts.commands import interrupts
-from distmcts.commands.options import apply_overrides, read_config
+from distmcts.commands.options import apply_overrides, is_override, read_config
 from distmcts.commands.report import write_outputs
 from distmcts.errors import DistmctsError, InputError
 
@@ -35,7 +35,7 @@ def run(
 
 
 def _begin(game: str, overrides: list[str], config: Path | None, out: Path | None) -> Path:
-    if "=" in game:  # the game may come from the configuration, then this is the first override
+    if is_override(game):  # the game may come from the configuration, then this is the first override
         overrides, game = [game, *overrides], ""
     options = apply_overrides(read_config(config), overrides)
     if game:
@@ -49,7 +49,8 @@ def _begin(game: str, overrides: list[str], config: Path | None, out: Path | Non
     from distmcts.registry import load_game
 
     settings = make_config(options, str(config) if config else "distmcts compare")
-    load_game(settings.game, **settings.game_parameters)
+    if load_game(settings.game, **settings.game_parameters).in_python:
+        raise InputError(f"{settings.game}: is a game in Python; compare is for compiled games, see `distmcts games`")
     check_memory(settings)
     return new_run(settings, [*([game] if game else []), *overrides], out)
 

@@ -15,7 +15,7 @@ def list_them(context: typer.Context, as_json: Annotated[bool, typer.Option("--j
     """List the games that can be searched."""
     if context.invoked_subcommand is not None:
         return
-    from distmcts.registry import list_games, load_game
+    from distmcts.registry import OPEN_SPIEL, list_games, load_game
 
     found = list_games()
     if as_json:
@@ -29,6 +29,9 @@ def list_them(context: typer.Context, as_json: Annotated[bool, typer.Option("--j
             f"{name.ljust(width)}  {(type(game).__doc__ or '').strip().splitlines()[0]}"
             + (f" [{parameters}]" if parameters else "")
         )
+    print(
+        f'\n{OPEN_SPIEL}NAME  any game of OpenSpiel with perfect information: {OPEN_SPIEL}chess, "{OPEN_SPIEL}hex(board_size=5)"'
+    )
 
 
 @app.command("check")

@@ -30,6 +30,11 @@ def read_config(path: Path | None) -> dict[str, Any]:
     return content
 
 
+def is_override(text: str) -> bool:
+    """Whether it is a `key=value`; the name of a game may have its parameters in brackets."""
+    return "=" in text.partition("(")[0]
+
+
 def apply_overrides(config: dict[str, Any], overrides: list[str]) -> dict[str, Any]:
     """`c=1.0 game_parameters.rules=thesis` on top of a configuration; values are read as YAML."""
     import yaml

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from distmcts.commands.options import apply_overrides, live_progress, read_config
+from distmcts.commands.options import apply_overrides, is_override, live_progress, read_config
 from distmcts.errors import InputError, unknown
 
 DEFAULT_SECONDS = 5.0
@@ -29,7 +29,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     """Search a position and print the moves, most visited first."""
-    if "=" in game:  # the game may come from the configuration, then this is the first override
+    if is_override(game):  # the game may come from the configuration, then this is the first override
         overrides, game = [game, *(overrides or [])], ""
     options = apply_overrides(read_config(config), overrides or [])
     given = {

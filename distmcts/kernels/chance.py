@@ -39,7 +39,7 @@ from distmcts.kernels.layout import (
 from distmcts.kernels.modes import claim, in_flight_at_birth
 from distmcts.kernels.moves import move_of
 from distmcts.kernels.rng import random_below, random_rank, random_share
-from distmcts.kernels.tags import apply, chance_outcomes, knows_chance, sample_outcome, state_hash
+from distmcts.kernels.tags import apply, chance_outcomes, in_python, knows_chance, sample_outcome, state_hash
 
 ROUNDING = 1e-6  # by so much the sum of probabilities may differ from 1
 
@@ -70,6 +70,35 @@ def pass_enumerated(game, mode, tree, worker, node):
     if not load(tree.halves, node * HALVES + CHILDREN) & COMPLETE:
         return np.int64(NONE)  # no room, or another worker is adding them: the playout starts from the outcome
     return child_number(tree, node, index)
+
+
+@part
+def draw_child(tree, worker, node):
+    """One of the outcomes in the tree, by the probabilities that are kept there."""
+    count = np.int64(load(tree.halves, node * HALVES + CHILDREN) & CHILD_COUNT_MASK)
+    share = random_share(worker.rng)
+    for index in range(count - 1):
+        child = child_number(tree, node, index)
+        share -= np.float64(tree.priors[child])
+        if share < 0.0:
+            return child
+    return child_number(tree, node, count - 1)
+
+
+def _pass_asking(game, mode, tree, worker, node):
+    return pass_enumerated(game, mode, tree, worker, node)
+
+
+def _pass_without_asking(game, mode, tree, worker, node):
+    if not load(tree.halves, node * HALVES + CHILDREN) & COMPLETE:
+        return pass_enumerated(game, mode, tree, worker, node)
+    child = draw_child(tree, worker, node)
+    apply(game, worker.state, move_of(game, tree, child))
+    return child
+
+
+# Compiled rules are faster than the tree's memory; rules in Python are asked once for every node.
+pass_listed = switch(in_python, _pass_without_asking, _pass_asking)
 
 
 @part
@@ -155,7 +184,7 @@ def add_outcome(game, mode, tree, worker, node, outcome, mark, looked_at):
 
 def _pass_chance(game, mode, tree, worker, node, counts, settings):
     if settings.chance == ENUMERATED:
-        return pass_enumerated(game, mode, tree, worker, node), False
+        return pass_listed(game, mode, tree, worker, node), False
     return pass_hashed(game, mode, tree, worker, node, counts, settings)
 
 

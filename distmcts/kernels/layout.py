@@ -40,7 +40,8 @@ Columns that a tree has only when its search uses them (elsewhere they have one 
   high         int32      upper half of `move`, of games with more than 2^31 moves; by    once
                           the creator, before `children`; so are the next three
   hashes       int64      chance="hashed": the hash of an outcome's position              once
-  priors       float32    PUCT: of a move; solver: the probability of an outcome          once
+  priors       float32    PUCT: of a move; solver, or games in Python: the probability    once
+                          of an outcome
   keys         int32      RAVE: what the move is filed under                              once
   rave         int64 x 2  RAVE: visits and sum of rewards; two atomic adds                any; sum within visits * SCALE
   squares      int64      UCB1-Tuned: sum of squared rewards, unit 1 / SCALE; atomic      only up
@@ -200,6 +201,7 @@ MOVE_OUT_OF_RANGE = 2
 TOO_MANY_MOVES = 3  # more than max_moves: the buffer is overrun
 BAD_PROBABILITIES = 4  # they do not sum to 1
 NO_END = 5  # a playout goes on for ever
+RULES_FAILED = 6  # rules in Python raised an exception; the host knows which
 
 # ---- choices --------------------------------------------------------------------------------------------------------------
 

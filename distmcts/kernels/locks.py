@@ -6,7 +6,7 @@ A worker holds at most a node's lock and that of one of its children, always tak
 
 from distmcts.kernels.atomics import compare_and_swap, keep_order, load, store, yield_core
 from distmcts.kernels.jit import part
-from distmcts.kernels.layout import DOING, GLOBAL_LOCK, LOCK_SPINS, SLOT_INDEX, WAITING
+from distmcts.kernels.layout import DOING, GLOBAL_LOCK, HEARTBEAT, LOCK_SPINS, SLOT_INDEX, WAITING
 
 SPINS_BEFORE_YIELD = 64  # the holder may be waiting for this very core
 
@@ -24,6 +24,7 @@ def spin_lock(locks, index, worker):
         while load(locks, index) != 0:
             spins += 1
             if spins % SPINS_BEFORE_YIELD == 0:
+                worker.slot[HEARTBEAT] += 1  # rules in Python may keep the holder busy for long
                 yield_core()
     worker.slot[LOCK_SPINS] += spins
     worker.slot[DOING] = doing

@@ -6,6 +6,7 @@ what is wrong with the game.
 
 from distmcts.kernels.contract import why_stuck
 from distmcts.kernels.evaluation import value_position
+from distmcts.kernels.host import play_on_host
 from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import BREACH, FINE, NO_END
 from distmcts.kernels.modes import has
@@ -13,7 +14,7 @@ from distmcts.kernels.playout import LONGEST, run_playout
 from distmcts.kernels.rave import note_move
 from distmcts.kernels.solver import settle
 from distmcts.kernels.states import copy_state
-from distmcts.kernels.tags import CHANCE, OVER, player, playout_step, returns
+from distmcts.kernels.tags import CHANCE, OVER, in_python, player, playout_step, returns
 
 
 def _plain_playout(game, mode, worker, shared, settings):
@@ -62,8 +63,19 @@ def _unwatched_playout(game, mode, worker, shared, settings):
     _cached_or_plain(game, mode, worker, shared, settings)
 
 
+_compiled_playout = switch(lambda game, mode, *_: has(mode, "rave"), _watched_playout, _unwatched_playout)
+
+
+def _playout_by_kernel(game, mode, worker, shared, settings):
+    _compiled_playout(game, mode, worker, shared, settings)
+
+
+def _playout_by_host(game, mode, worker, shared, settings):
+    play_on_host(worker)
+
+
 # From `worker.state` to results, without a look at the tree.
-play_on = switch(lambda game, mode, *_: has(mode, "rave"), _watched_playout, _unwatched_playout)
+play_on = switch(in_python, _playout_by_host, _playout_by_kernel)
 
 
 @part

@@ -90,6 +90,7 @@ def lead(game, mode, tree, worker, shared, settings, workers, slice_length):
                     if load(shared.control, PAUSE) == ABANDON:
                         store(shared.control, ROUND, ROUNDS_CLOSED)
                         return PAUSED  # in the middle of a simulation: repair takes it back
+                    worker.slot[HEARTBEAT] += 1
                     yield_core()
             for i in range(game.players):
                 worker.rewards[i] += shared.answers[line + 1 + i]

@@ -9,6 +9,7 @@ from distmcts.kernels.atomics import fetch_add, keep_order, load
 from distmcts.kernels.backup import backup, set_rewards
 from distmcts.kernels.chance import pass_chance
 from distmcts.kernels.choose import step
+from distmcts.kernels.host import NO_ANSWER, player_at
 from distmcts.kernels.jit import entry, part, switch
 from distmcts.kernels.layout import (
     BORN,
@@ -45,7 +46,7 @@ from distmcts.kernels.reward import find_results
 from distmcts.kernels.rng import random_word
 from distmcts.kernels.solver import is_proven, unbind
 from distmcts.kernels.states import copy_state
-from distmcts.kernels.tags import CHANCE, apply, knows_chance, player
+from distmcts.kernels.tags import CHANCE, apply, knows_chance
 
 TURN = np.uint64(11)
 BACK = np.uint64(64 - 11)
@@ -90,7 +91,9 @@ def descend(game, mode, tree, worker, shared, settings):
     word = random_word(worker.rng)
     counts = push(mode, tree, worker, node, shared.control[ROOT_MOVER], settings.synchronisation)
     while slot[DEPTH] < MAX_DEPTH:
-        mover = player(game, state)
+        mover = player_at(game, tree, worker, node)
+        if game.in_python and mover == NO_ANSWER:
+            break
         is_chance = game.has_chance and mover == CHANCE
         seen_by = worker.movers[slot[DEPTH] - 1] if is_chance else mover
         if settings.synchronisation == NODE_LOCKS:

@@ -18,11 +18,13 @@ from distmcts.kernels.atomics import load, store
 from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import (
     BOUND_AT,
+    BREACH,
     BY_CHANCE,
     CHILD_COUNT_MASK,
     CHILDREN,
     COMPLETE,
     DEPTH,
+    FINE,
     FIRST,
     FIRST_RUN,
     HALVES,
@@ -119,6 +121,8 @@ def _settle(game, mode, tree, worker):
         if player(game, worker.state) != OVER:
             return False
         returns(game, worker.state, worker.results)
+        if game.in_python and worker.slot[BREACH] != FINE:
+            return False
         scaled = worker.results[mover] * SCALE
         store(tree.proofs, node, PROOF_ZERO + int(scaled + 0.5 if scaled >= 0 else scaled - 0.5))
     value = (load(tree.proofs, node) - PROOF_ZERO) * (1.0 / SCALE)

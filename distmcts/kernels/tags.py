@@ -32,6 +32,7 @@ class Tag:
 
     rules: object
     type_name: str
+    in_python = False  # whether the rules run on the host (host.py)
 
 
 _tag_of_type: dict[str, Tag] = {}
@@ -87,6 +88,11 @@ def _lower_attribute(context, builder, game_type, game, attribute):
 def knows_chance(game, *_) -> bool:
     """For `switch`: whether a game, or the type of one, has chance events."""
     return (_tag_of_type[game.name] if isinstance(game, GameType) else game).has_chance
+
+
+def in_python(game, *_) -> bool:
+    """For `switch`: whether the rules of a game, or of the type of one, run on the host."""
+    return (_tag_of_type[game.name] if isinstance(game, GameType) else game).in_python
 
 
 def _rule(game_type, name):

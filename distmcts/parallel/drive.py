@@ -13,6 +13,7 @@ from distmcts.tree import merge
 
 LOOK_S = 0.02  # how often the owner looks at stoppers
 HANG_S = 5.0  # a worker whose heart has stood still for so long is ended
+PYTHON_HANG_S = 60.0  # where one step of a game is Python code, which may be slow
 DEATHS_WITHOUT_PROGRESS = 50
 
 
@@ -122,7 +123,7 @@ class Drive:
     def _handle(self, events: list[Event]) -> None:
         for event in events:
             if event.status == BROKEN:
-                raise self.scheme.breach(event.worker)
+                raise event.error or self.scheme.breach(event.worker)
         dead = [event.worker for event in events if event.status is None]
         if not dead:
             return
@@ -168,12 +169,13 @@ class Drive:
         if not self.crew.pids():
             return  # threads cannot hang alone
         now = time.monotonic()
+        patience_s = PYTHON_HANG_S if self.scheme.game.in_python else HANG_S
         for index in self.crew.busy:
             beat = int(self.scheme.workers[index].slot[HEARTBEAT])
             seen, since = self._beats.get(index, (None, now))
             if beat != seen:
                 self._beats[index] = (beat, now)
-            elif now - since > HANG_S:
+            elif now - since > patience_s:
                 self._beats[index] = (None, now)
                 self.crew.kill(index)
 

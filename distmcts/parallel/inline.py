@@ -2,17 +2,18 @@
 
 import time
 
-from distmcts.errors import SearchError
-from distmcts.kernels.layout import SLICE_OVER
+from distmcts.errors import DistmctsError, SearchError
+from distmcts.kernels.layout import BROKEN, SLICE_OVER
 from distmcts.parallel.workers import Event, Job
 
 SLICE_S = 0.02  # how often the caller looks up from the kernel: time, progress, Ctrl-C
-LEAST_SLICE = 16  # simulations
+LEAST_SLICE = 16  # simulations; games in Python take so long that one is enough
 
 
 class Inline:
-    def __init__(self, jobs: list[dict[str, Job]]):
+    def __init__(self, jobs: list[dict[str, Job]], least_slice: int = LEAST_SLICE):
         self._jobs = jobs
+        self._least_slice = least_slice
         self._job: Job | None = None
         self._rate = 0.0  # simulations a second in the last slice
 
@@ -28,8 +29,12 @@ class Inline:
         deadline = now + min(timeout_s, SLICE_S)
         while True:
             # Half of the time left, by the last rate: slices shrink towards the deadline, so it is hardly passed.
-            length = max(LEAST_SLICE, int(self._rate * (deadline - now) / 2))
-            status = self._job(length)
+            length = max(self._least_slice, int(self._rate * (deadline - now) / 2))
+            try:
+                status = self._job(length)
+            except DistmctsError as error:
+                self._job = None
+                return [Event(0, BROKEN, error)]
             if status != SLICE_OVER:
                 self._job = None
                 return [Event(0, status)]

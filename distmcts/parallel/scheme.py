@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from distmcts.errors import GameError
-from distmcts.game import CompiledGame
+from distmcts.game import Game, State
 from distmcts.kernels.layout import (
     BAD_PROBABILITIES,
     BREACH,
@@ -24,6 +24,7 @@ from distmcts.kernels.layout import (
     Worker,
 )
 from distmcts.kernels.modes import ALONE, TOGETHER, with_features
+from distmcts.parallel.hosting import Host
 from distmcts.parallel.workers import Job
 from distmcts.tree import view
 from distmcts.tree.plan import Arrays
@@ -46,13 +47,25 @@ class Scheme(ABC):
     in_process = False  # runs in the caller's own process, without workers
     alone = True  # each tree has one writer
 
-    def __init__(self, game: CompiledGame, arrays: Arrays, settings: Settings, features: frozenset[str] = frozenset()):
+    def __init__(self, game: Game, arrays: Arrays, settings: Settings, features: frozenset[str] = frozenset()):
         self.game = game
         self.mode = with_features(ALONE if self.alone else TOGETHER, features)
         self.shared = arrays.shared
         self.workers = arrays.workers
         self.trees = arrays.trees
         self.settings = settings
+        self._host = Host(game, self.shared, self.workers, settings, features) if game.in_python else None
+
+    def set_root(self, state: State) -> None:
+        """Search from this position. Of a game in Python, only workers that start from now on know it."""
+        if self._host:
+            self._host.set_root(state)
+        else:
+            self.shared.root_state[:] = state
+
+    def close(self) -> None:
+        if self._host:
+            self._host.close()
 
     @staticmethod
     def tree_count(workers: int) -> int:
@@ -61,6 +74,11 @@ class Scheme(ABC):
     @abstractmethod
     def jobs(self, index: int) -> dict[str, Job]:
         """The kernels a worker will be asked to run, ready to be called. They must read arrays, never replace them."""
+
+    def guarded_jobs(self, index: int) -> dict[str, Job]:
+        """The same; they raise what rules in Python have raised."""
+        jobs = self.jobs(index)
+        return {name: self._host.guarded(job, index) for name, job in jobs.items()} if self._host else jobs
 
     @abstractmethod
     def tree_of(self, index: int) -> Tree:

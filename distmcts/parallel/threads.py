@@ -23,7 +23,7 @@ class Threads:
 
     def wait(self, timeout_s: float) -> list[Event]:
         done, _ = wait_for(self._running, timeout_s, FIRST_COMPLETED)
-        return [Event(self._running.pop(future), future.result()) for future in done]
+        return [Event(self._running.pop(future), *future.result()) for future in done]
 
     @property
     def busy(self) -> frozenset[int]:

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import multiprocess
 from multiprocess.connection import wait
 
-from distmcts.kernels.layout import SLICE_OVER
+from distmcts.errors import DistmctsError, SearchError
+from distmcts.kernels.layout import BROKEN, SLICE_OVER
 
 STOP_S = 2.0  # patience with a worker that was asked to end
 WATCH_S = 0.5  # how often a worker looks whether its owner lives
@@ -33,14 +34,20 @@ Job = Callable[[int], int]
 class Event(NamedTuple):
     worker: int
     status: int | None  # what the kernel returned; None: the worker died
+    error: DistmctsError | None = None  # what the job raised; the status is BROKEN then
 
 
-def run_job(job: Job) -> int:
-    """Call a kernel until it is through."""
-    while True:
-        status = job(WHOLE)
-        if status != SLICE_OVER:
-            return status
+def run_job(job: Job) -> tuple[int, DistmctsError | None]:
+    """Call a kernel until it is through; what it returned, and what it raised."""
+    try:
+        while True:
+            status = job(WHOLE)
+            if status != SLICE_OVER:
+                return status, None
+    except DistmctsError as error:
+        return BROKEN, error
+    except (Exception, KeyboardInterrupt, SystemExit) as error:  # rules in Python may raise these, too
+        return BROKEN, SearchError(f"a worker failed: {type(error).__name__}: {' '.join(str(error).split())}")
 
 
 class Processes:
@@ -93,7 +100,7 @@ class Processes:
                 events[index] = Event(index, None)
             elif index not in events:
                 try:
-                    events[index] = Event(index, source.recv())
+                    events[index] = Event(index, *source.recv())
                 except (EOFError, OSError):
                     events[index] = Event(index, None)
         for event in events.values():

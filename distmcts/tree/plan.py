@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distmcts.errors import InputError
-from distmcts.game import CompiledGame
+from distmcts.game import Game
 from distmcts.kernels.layout import (
     ALLOCATED,
     ANSWER_WORDS,
@@ -61,7 +61,7 @@ class Needs(NamedTuple):
         return NODE_BYTES + EXTRA_BYTES + (LOCK_BYTES if self.locks else 0) + extra
 
 
-def lay_out(game: CompiledGame, memory: int, workers: int, trees: int, needs: Needs, backing: str):
+def lay_out(game: Game, memory: int, workers: int, trees: int, needs: Needs, backing: str):
     """A segment of at most `memory` bytes and the arrays in it. Raises InputError if that cannot work."""
     fixed = _bytes(_shared_sizes(game, workers, needs)) + workers * _bytes(_worker_sizes(game, needs))
     per_tree_fixed = aligned(8 * HEAP_WORDS) + (2 + len(OPTIONAL)) * 2 * LINE
@@ -98,7 +98,7 @@ class _Size(NamedTuple):
         return self.count + (GUARD if self.guarded else 0)
 
 
-def _shared_sizes(game: CompiledGame, workers: int, needs: Needs) -> list[_Size]:
+def _shared_sizes(game: Game, workers: int, needs: Needs) -> list[_Size]:
     entry = 1 + game.players
     return [
         _Size("control", "i8", CONTROL_WORDS),
@@ -109,7 +109,7 @@ def _shared_sizes(game: CompiledGame, workers: int, needs: Needs) -> list[_Size]
     ]
 
 
-def _worker_sizes(game: CompiledGame, needs: Needs) -> list[_Size]:
+def _worker_sizes(game: Game, needs: Needs) -> list[_Size]:
     return [
         _Size("slot", "i8", SLOT_WORDS),
         _Size("path", "i4", MAX_DEPTH),

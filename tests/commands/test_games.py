@@ -15,8 +15,9 @@ def games(*arguments: str) -> subprocess.CompletedProcess:
 def test_list():
     done = games()
     assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
+    *lines, gap, note = done.stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(list_games())
+    assert gap == "" and note.startswith("open_spiel:NAME")
     assert any(line.startswith("hex ") and line.endswith("[size=11]") for line in lines)
 
 

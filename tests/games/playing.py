@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from distmcts.game import CompiledGame
+from distmcts.kernels import referee
 from distmcts.kernels.layout import MAX_PLAYERS
 from distmcts.kernels.referee import bare_playouts
 from distmcts.kernels.rng import seeded
@@ -61,6 +62,33 @@ def alongside(game: CompiledGame, theirs: Any, games: int, seed: int = 1) -> Ite
             their_state.apply_action(move)
             state = game.apply(state, move)
             yield state, their_state
+
+
+def lockstep(game: CompiledGame, theirs: Any, games: int, seed: int = 1) -> int:
+    """Check player, legal moves and results at every position of random games against OpenSpiel's; how many positions.
+
+    Without what makes single calls convenient: some ten times as fast as `alongside`.
+    """
+    choose = random.Random(seed)
+    start, state = game.initial_state(), np.zeros(game.state_words, np.uint64)
+    moves, probabilities, results = np.zeros(game.list_length, np.int64), np.zeros(game.max_outcomes), np.zeros(MAX_PLAYERS)
+    positions = 0
+    for _ in range(games):
+        state[:] = start
+        their_state = theirs.new_initial_state()
+        while True:
+            player, count = referee.look(game, state, moves, probabilities, results)
+            positions += 1
+            if their_state.is_terminal():
+                assert player == OVER, their_state.history()
+                assert results[: game.players].tolist() == their_state.returns(), their_state.history()
+                break
+            legal = moves[:count].tolist()
+            assert (player, legal) == (their_state.current_player(), their_state.legal_actions()), their_state.history()
+            move = choose.choice(legal)
+            referee.play(game, state, move)
+            their_state.apply_action(move)
+    return positions
 
 
 def their_look(their_state: Any) -> tuple[int, list[int], list[float]]:

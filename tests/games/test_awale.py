@@ -7,7 +7,7 @@ from distmcts import conformance
 from distmcts.errors import InputError
 from distmcts.kernels.rng import seeded
 from games.awale import Awale
-from tests.games.playing import BY_PLAYOUT, alongside, both_ways, plain_trace, play_out, positions, their_look, trace
+from tests.games.playing import BY_PLAYOUT, alongside, both_ways, lockstep, plain_trace, play_out, positions, their_look, trace
 from tests.reference import awale as reference
 
 OWARE = Awale()
@@ -57,6 +57,12 @@ def test_same_as_open_spiel(pits, seeds, games):
         assert game.look(state) == their_look(theirs)
         for move in theirs.legal_actions():
             assert game.move_name(state, move) == theirs.action_to_string(move)
+
+
+def test_two_thousand_games_of_open_spiel():
+    import pyspiel
+
+    assert lockstep(OWARE, pyspiel.load_game("oware"), 2000) > 100_000
 
 
 @pytest.mark.parametrize("rules", ["oware", "thesis"])

@@ -6,7 +6,7 @@ import pytest
 from distmcts.errors import InputError
 from distmcts.kernels.rng import seeded
 from games.connect_four import ConnectFour
-from tests.games.playing import BY_PLAYOUT, alongside, both_ways, plain_trace, play_out, positions, their_look, trace
+from tests.games.playing import BY_PLAYOUT, alongside, both_ways, lockstep, plain_trace, play_out, positions, their_look, trace
 
 GAME = ConnectFour()
 
@@ -20,6 +20,12 @@ def test_same_as_open_spiel():
 
     for state, theirs in alongside(GAME, pyspiel.load_game("connect_four"), 300):
         assert GAME.look(state) == their_look(theirs)
+
+
+def test_two_thousand_games_of_open_spiel():
+    import pyspiel
+
+    assert lockstep(GAME, pyspiel.load_game("connect_four"), 2000) > 40_000
 
 
 @pytest.mark.parametrize("opening", ["", "4", "44444", "112233"])

@@ -14,6 +14,7 @@ from tests.games.playing import (
     BY_RULES,
     alongside,
     both_ways,
+    lockstep,
     plain_trace,
     play_out,
     positions,
@@ -58,6 +59,12 @@ def test_same_as_open_spiel(size):
     game = Hex(size)
     for state, theirs in alongside(game, pyspiel.load_game("hex", {"board_size": size}), 200):
         assert game.look(state) == their_look(theirs)
+
+
+def test_two_thousand_games_of_open_spiel():
+    import pyspiel
+
+    assert lockstep(Hex(11), pyspiel.load_game("hex"), 2000) > 100_000
 
 
 @pytest.mark.parametrize("size", [3, 8, 11, 19])

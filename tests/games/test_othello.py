@@ -6,7 +6,7 @@ import pytest
 from distmcts.errors import InputError
 from distmcts.kernels.rng import seeded
 from games.othello import PASS, Othello
-from tests.games.playing import BY_PLAYOUT, alongside, both_ways, plain_trace, play_out, positions, their_look, trace
+from tests.games.playing import BY_PLAYOUT, alongside, both_ways, lockstep, plain_trace, play_out, positions, their_look, trace
 
 GAME = Othello()
 START = "......../......../......../...ox.../...xo.../......../......../........ x"
@@ -28,6 +28,12 @@ def test_same_as_open_spiel():
             assert GAME.move_name(state, move) == theirs.action_to_string(move).split()[0]
             passes += move == PASS
     assert passes > 100
+
+
+def test_two_thousand_games_of_open_spiel():
+    import pyspiel
+
+    assert lockstep(GAME, pyspiel.load_game("othello"), 2000) > 100_000
 
 
 def test_shortest_game_takes_every_disc():

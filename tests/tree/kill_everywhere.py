@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distmcts.demands import needs_of
-from distmcts.game import CompiledGame
+from distmcts.game import Game
 from distmcts.kernels.layout import LOCK_FREE, NODE_LOCKS, ONE_LOCK, READ_NOTHING, READ_VIRTUAL_LOSS, ROOT_MOVER
 from distmcts.kernels.modes import ALONE, TOGETHER, with_features
 from distmcts.kernels.rng import seeded
 from distmcts.kernels.simulate import simulate
+from distmcts.parallel.hosting import Host
 from distmcts.registry import load_game
 from distmcts.settings import make_settings
 from distmcts.tree.audit import audit_tree, audit_workers
@@ -23,6 +24,8 @@ from distmcts.tree.repair import release, repair
 from distmcts.tree.view import visits
 from tests.dice_race import DiceRace
 from tests.laws import check_chance, check_values
+from tests.python_games import DiceRace as PythonDiceRace
+from tests.python_games import Nim
 
 SCHEMES = {
     "alone": (ALONE, LOCK_FREE, READ_NOTHING),
@@ -35,7 +38,7 @@ SCHEMES = {
 class Variant(NamedTuple):
     """A game, and how it is searched."""
 
-    game: CompiledGame
+    game: Game
     settings: dict[str, Any]
 
     @property
@@ -46,6 +49,8 @@ class Variant(NamedTuple):
 
 VARIANTS = {
     "plain": Variant(load_game("hex", size=4), {}),
+    "python": Variant(load_game(Nim()), {}),
+    "python with chance": Variant(load_game(PythonDiceRace()), {}),
     "enumerated": Variant(DiceRace(5), {}),
     "hashed": Variant(DiceRace(5), {"chance": "hashed", "chance_widening": 1.0}),
     "puct": Variant(DiceRace(5), {"selection": "puct", "solver": True}),
@@ -76,8 +81,9 @@ class KillAt:
         self.left = line
 
     def __call__(self, frame, event, argument):
-        # An atomic operation is one instruction in truth: a kill falls before or after it.
-        if "/kernels/" not in frame.f_code.co_filename or frame.f_code.co_filename.endswith("atomics.py"):
+        # An atomic operation is one instruction in truth: a kill falls before or after it. Copies of positions, of a thousand
+        # words where rules are in Python, are nobody's business but the worker's.
+        if "/kernels/" not in frame.f_code.co_filename or frame.f_code.co_filename.endswith(("atomics.py", "states.py")):
             return None
         return self.on_line
 
@@ -101,9 +107,13 @@ class Bench:
         self.mode = with_features(mode, settings.features)
         self.settings = settings.for_kernels()._replace(synchronisation=synchronisation, reading=reading)
         needs = needs_of(game, settings)._replace(locks=synchronisation == NODE_LOCKS)
-        self.segment, arrays = lay_out(game, 1 << 20, 2, 1, needs, "private")
+        self.segment, arrays = lay_out(game, 1 << 23 if game.in_python else 1 << 20, 2, 1, needs, "private")
         self.shared, self.workers, (self.tree,), _ = arrays
-        self.shared.root_state[:] = game.initial_state()
+        if game.in_python:
+            self.host = Host(game, self.shared, self.workers, self.settings, frozenset())
+            self.host.set_root(game.initial_state())
+        else:
+            self.shared.root_state[:] = game.initial_state()
         self.shared.control[ROOT_MOVER] = 1
         for i, worker in enumerate(self.workers):
             worker.rng[:] = seeded(3, i)

@@ -24,4 +24,5 @@ def test_killed_at_any_line(scheme):
 @pytest.mark.parametrize("variant", [variant for variant in VARIANTS if variant != "plain"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_killed_at_any_line_with_features(scheme, variant):
-    assert kills_survived(scheme, variant, 1, 0) > 300
+    step = 3 if variant.startswith("python") else 1  # their longer lines of rules are not what is tested
+    assert kills_survived(scheme, variant, step, 0) > 100
