@@ -79,6 +79,8 @@ class PythonGame(Game):
             start = source.new_initial_state() if hasattr(source, "new_initial_state") else source
         self._check_methods(start)
         self._start = start.clone()
+        if self._start is start:
+            raise InputError(f"{self.name}: clone() must return a copy, not the object itself")
         self.players = self._count_players(source)
         self.has_chance = self._knows_chance()
         self.playout = playout

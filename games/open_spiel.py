@@ -21,7 +21,8 @@ from distmcts.python_game import PythonGame, draw_outcome
 PREFIX = "open_spiel:"
 PLAYOUTS = ("c++", "python")
 NEWLINE = re.compile(r"\s*[\n;]\s*")
-NO_SETUP = "FEN:"  # how chess writes that it began as usual
+FEN = re.compile(r"^[A-Z]*FEN:\s*")  # chess and its relatives write it before their start
+NUMBERS = re.compile(r"[-+\d\s]*")
 
 
 class OpenSpielGame(PythonGame):
@@ -86,11 +87,18 @@ class OpenSpielGame(PythonGame):
 
     def format(self, state: Any) -> str:
         """The moves so far, as `parse` reads them; before them what the game was set up with, if it was."""
-        return "; ".join([*self.setup(state), " ".join(map(str, state.history()))])
+        setup, moves = self.setup(state), " ".join(map(str, state.history()))
+        return f"{setup}; {moves}" if setup else moves
 
-    def setup(self, state: Any) -> list[str]:
+    def setup(self, state: Any) -> str:
         """What the game was set up with before the first move; nothing if it began as usual."""
-        return [line for line in _lines(state.serialize()) if not line.isdigit() and line != NO_SETUP]
+        usual = self.game.new_initial_state()
+        for move in state.history():
+            if move not in usual.legal_actions():
+                break
+            usual.apply_action(move)
+        written = state.serialize()
+        return "" if usual.serialize() == written else "; ".join(line for line in _lines(written) if not line.isdigit())
 
     def parse(self, text: str) -> Any:
         """A history of moves, "3 4 1", what `serialize` writes, or a start that the game understands (chess: FEN)."""
@@ -98,14 +106,15 @@ class OpenSpielGame(PythonGame):
         moves: list[str] = []
         while lines and all(word.isdigit() for word in lines[-1].split()):
             moves = [*lines.pop().split(), *moves]
-        setup = "; ".join(lines).removeprefix(NO_SETUP).strip()
-        try:
-            state = _quietly(lambda: self.game.new_initial_state(setup)) if setup else self.game.new_initial_state()
-        except Exception:  # each game has its own way to refuse
-            raise InputError(
-                f"{self.name} position {text!r}: expected numbers of moves, as in '3 4 1', or a start that the game knows"
-            ) from None
-        return self._replay(state, moves, text)
+        setup = FEN.sub("", "; ".join(lines))
+        if not setup:
+            return self._replay(self.game.new_initial_state(), moves, text)
+        with suppress(Exception):  # each game has its own way to refuse
+            return self._replay(_quietly(lambda: self.game.new_initial_state(setup)), moves, text)
+        if not moves and not NUMBERS.fullmatch(text):  # numbers would be played without a look whether they are legal
+            with suppress(Exception):
+                return _quietly(lambda: self.game.deserialize_state(text))
+        raise InputError(f"{self.name} position {text!r}: expected legal moves, as in '3 4 1', or a start that the game knows")
 
     def _replay(self, state: Any, moves: Sequence[str], text: str) -> Any:
         for word in moves:

@@ -70,7 +70,7 @@ class Bot(pyspiel.Bot):
         self._game = (compiled_twin(game) if compiled else None) or self._theirs
         self._settings = settings
         self._engine: Engine | None = None
-        self._setup: list[str] = []  # what the engine's position came from,
+        self._setup = ""  # what the engine's position came from,
         self._history: list[int] = []  # and the moves that led to it
 
     # ---- what OpenSpiel asks of a bot ----------------------------------------------------------------------------------------

@@ -104,6 +104,7 @@ class PythonRules:
         self.root: Any = None
         self.state: Any = None  # the position after `done`, or None
         self.done: list[int] = []
+        self.last: Any = None  # the position that was asked about last, also when it has been played on since
         self._error: BaseException | None = None
         self.answers: dict[int, Callable[[memoryview], int]] = {
             PLAYER: self._player,
@@ -116,14 +117,15 @@ class PythonRules:
         }
 
     def set_root(self, state: Any) -> None:
-        self.root, self.state = state, None
+        self.root = self.last = state
+        self.state = None
 
     def position(self, words: memoryview) -> Any:
         """The state after the moves that the kernel has written down."""
         moves = words[MOVES : MOVES + words[LENGTH]].tolist()
         if self.state is None or moves[: len(self.done)] != self.done:
             self.state, self.done = self.root.clone(), []
-        state = self.state
+        state = self.last = self.state
         for move in moves[len(self.done) :]:
             state.apply_action(move)
         self.done = moves
@@ -234,7 +236,7 @@ class PythonRules:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         said = " ".join(str(error).split())
         what = f"{type(error).__name__}{': ' if said else ''}{said} ({Path(frame.filename).name}, line {frame.lineno})"
-        return self.game.broken(what, self.root if self.state is None else self.state)
+        return self.game.broken(what, self.last)
 
     def failure(self) -> BaseException:
         """What went wrong, once. Nothing that the rules did: then a signal came in the moment before they were asked."""

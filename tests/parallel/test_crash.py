@@ -47,7 +47,7 @@ def names_of_ours() -> list[str]:
     return [name for name in os.listdir("/dev/shm") if name.startswith(f"distmcts-{os.getpid()}-")]
 
 
-def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_four", **settings):
+def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_four", sizes=(10_000, 60_000), **settings):
     chooser = random.Random(seed)
     replaced = 0
     with distmcts.Engine(
@@ -69,7 +69,7 @@ def survive(parallel, synchronisation, kills, seed, workers=3, game="connect_fou
         try:
             while killer.kills < kills:
                 assert time.monotonic() < deadline, "the searches make no headway"
-                simulations = chooser.randrange(10_000, 60_000)
+                simulations = chooser.randrange(*sizes)
                 result = engine.search(simulations=simulations)
                 asked += simulations
                 replaced += result.replaced_workers
