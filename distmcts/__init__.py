@@ -10,7 +10,9 @@ __all__ = [
     "CompiledGame",
     "DistmctsError",
     "Engine",
+    "GameError",
     "InputError",
+    "PythonGame",
     "Result",
     "Rules",
     "list_games",
@@ -23,7 +25,9 @@ _HOMES = {
     "CompiledGame": "distmcts.game",
     "DistmctsError": "distmcts.errors",
     "Engine": "distmcts.engine",
+    "GameError": "distmcts.errors",
     "InputError": "distmcts.errors",
+    "PythonGame": "distmcts.python_game",
     "Result": "distmcts.result",
     "Rules": "distmcts.game",
     "list_games": "distmcts.registry",
@@ -33,8 +37,9 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from distmcts.engine import Engine, search
-    from distmcts.errors import DistmctsError, InputError
+    from distmcts.errors import DistmctsError, GameError, InputError
     from distmcts.game import CompiledGame, Rules
+    from distmcts.python_game import PythonGame
     from distmcts.registry import list_games, load_game
     from distmcts.result import Result
     from distmcts.tree.audit import AuditError

@@ -32,7 +32,8 @@ from distmcts.kernels.tags import CHANCE, OVER
 NEEDED = ("clone", "current_player", "legal_actions", "apply_action", "is_terminal", "returns")
 ROOM = 1 << 16  # for moves and outcomes, the same for all games: its buffers are a few MiB a worker, and mostly never touched
 SHOWN = 160  # characters of a position in an error
-SLACK = 1e-6  # by so much results may pass 1
+SLACK = 1e-6  # for sums that should be 1
+MOST = 1 + SLACK
 
 # Plays a state to its end, in place or not, and returns what `returns` does; a function gives it 64 random bits at a time.
 Playout = Callable[[Any, Callable[[], int]], Sequence[float]]
@@ -172,9 +173,10 @@ class PythonGame(Game):
             found = [(2.0 * utility - low - high) / (high - low) for utility in found]
         if len(found) != self.players:
             raise self.broken(f"{len(found)} results for {self.players} players", state)
-        if any(not -1.0 - SLACK <= result <= 1.0 + SLACK for result in found):
-            limits = self._utilities or "(-1, 1); PythonGame(..., utilities=(lowest, highest)) says others"
-            raise self.broken(f"results {list(utilities)} are not within {limits}", state)
+        for result in found:
+            if not -MOST <= result <= MOST:
+                limits = self._utilities or "(-1, 1); PythonGame(..., utilities=(lowest, highest)) says others"
+                raise self.broken(f"results {list(utilities)} are not within {limits}", state)
         return found
 
     def estimate(self, state: Any) -> list[float]:
