@@ -86,6 +86,32 @@ class DiceRace:
         return f"roll {action}" if self.die is not None else ("safe", "bold")[action]
 
 
+class Nim:
+    """Two players take one to three of fifteen stones in turn; who takes the last one wins. No draws."""
+
+    def __init__(self, stones: int = 15, mover: int = 0):
+        self.stones, self.mover = stones, mover
+
+    def clone(self) -> "Nim":
+        return Nim(self.stones, self.mover)
+
+    def current_player(self) -> int:
+        return self.mover
+
+    def legal_actions(self) -> list[int]:
+        return list(range(1, min(3, self.stones) + 1))
+
+    def apply_action(self, action: int) -> None:
+        self.stones -= action
+        self.mover = 1 - self.mover
+
+    def is_terminal(self) -> bool:
+        return self.stones == 0
+
+    def returns(self) -> list[float]:
+        return [-1.0, 1.0] if self.mover == 0 else [1.0, -1.0]
+
+
 class LastStone:
     """Three players take one to three stones in turn; who takes the last one gets 12, the next player -6."""
 
