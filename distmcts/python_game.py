@@ -72,6 +72,8 @@ class PythonGame(Game):
         start: a state of that game to begin with. playout: instead of random moves by `legal_actions` and `apply_action`.
         evaluator: has evaluate(state), and perhaps prior(state), as OpenSpiel's evaluators do. utilities: the smallest and the
         largest result, unless the object tells.
+
+        Workers are forks: a random generator of the game's own would give them all the same numbers. Playouts are given theirs.
         """
         self.name = getattr(source, "__name__", type(source).__name__)
         self.parameters: dict[str, Any] = {}
