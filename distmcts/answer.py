@@ -33,15 +33,23 @@ def _without_the_refuted(rows: list[MergedMove]) -> list[MergedMove]:
 def mean_over_outcomes(game: Game, state: State, rows: list[MergedMove]) -> float:
     """The value of a chance event: of each outcome by its probability, or by its visits while some are not known."""
     likely = dict(game.chance_outcomes(state))
-    if all(row.visits for row in rows) and likely.keys() == {row.move for row in rows}:
-        return sum(likely[row.move] * row.value for row in rows)
+    if all(row.visits or row.proven is not None for row in rows) and likely.keys() == {row.move for row in rows}:
+        return sum(likely[row.move] * (row.value if row.proven is None else row.proven) for row in rows)
     return sum(row.value * row.visits for row in rows) / max(1, sum(row.visits for row in rows))
 
 
-def line_after(game: Game, state: State, trees: list[Tree], move: int) -> tuple[str, ...]:
-    """The moves most visited after a move, itself first, by name."""
-    candidates = [(child.visits, tree, child.node) for tree in trees for child in view.children(tree, ROOT) if child.move == move]
-    _, tree, node = max(candidates, key=lambda found: found[0])
+def places(trees: list[Tree]) -> dict[int, tuple[Tree, int]]:
+    """Of each move at the root: the tree that visited it most, and its node there."""
+    found: dict[int, tuple[int, Tree, int]] = {}
+    for tree in trees:
+        for child in view.children(tree, ROOT):
+            if child.move not in found or child.visits > found[child.move][0]:
+                found[child.move] = child.visits, tree, child.node
+    return {move: (tree, node) for move, (_, tree, node) in found.items()}
+
+
+def line_after(game: Game, state: State, move: int, tree: Tree, node: int) -> tuple[str, ...]:
+    """The moves most visited after a move, itself first, by name. The move leads to the node."""
     names = [game.move_name(state, move)]
     state = game.apply(state, move)
     while len(names) < LINE_LENGTH and game.player(state) != OVER:

@@ -2,6 +2,7 @@
 
 from distmcts.errors import InputError
 from distmcts.game import Game
+from distmcts.kernels.playout import move_itself
 from distmcts.settings import SearchSettings
 from distmcts.tree.plan import Needs
 
@@ -21,6 +22,10 @@ def check_settings(game: Game, settings: SearchSettings) -> None:
         raise InputError("evaluation_cache: nothing asks for evaluations; it goes with cutoff or samples")
     if settings.selection == "puct":
         _check_puct(game, settings)
+    if settings.chance_widening is not None and not game.has_chance:
+        raise InputError(f"chance_widening: {game.name} knows no chance")
+    if settings.rave is not None and game.has_ranks and game.rules.rave_key is move_itself:
+        raise InputError(f"rave: {game.name} has more moves than can be kept apart, and no RAVE keys for them")
     if settings.chance_widening is not None and settings.chance != "hashed":
         raise InputError("chance_widening: goes with chance='hashed', where outcomes are added as they come")
     if settings.solver and game.players != 2:

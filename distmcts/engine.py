@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from distmcts.answer import best_row, line_after, mean_over_outcomes
+from distmcts.answer import best_row, line_after, mean_over_outcomes, places
 from distmcts.demands import check_settings, needs_of
 from distmcts.errors import GameError, InputError, SearchError
 from distmcts.game import Game, State
@@ -161,7 +161,7 @@ class Engine:
         stoppers: list[Stopper] = [Seconds(seconds)] if seconds is not None else []
         if self.settings.when_full == "stop":
             stoppers.append(MemoryFull())
-        if self.settings.stop_when_decided:
+        if self.settings.stop_when_decided and not self._at_chance():
             stoppers.append(Decided())
         if self.settings.solver:
             stoppers.append(Proven(self._arrays.trees))
@@ -211,15 +211,17 @@ class Engine:
             player = int(self._arrays.shared.control[ROOT_MOVER])
         else:
             best = best_row(rows, self.settings.final)
-            best_move, value, player = best.move, best.value, self.game.player(self.state)
+            best_move, player = best.move, self.game.player(self.state)
+            value = best.value if best.proven is None else best.proven
         used = sum(view.nodes_used(tree) for tree in self._arrays.trees) - self._unused_nodes()
+        where = places(self._arrays.trees)
         moves = tuple(
             Move(
                 row.move,
                 self.game.move_name(self.state, row.move),
                 row.visits,
                 row.value,
-                line_after(self.game, self.state, self._arrays.trees, row.move) if place < LINES else (),
+                line_after(self.game, self.state, row.move, *where[row.move]) if place < LINES else (),
                 row.proven,
             )
             for place, row in enumerate(rows)
@@ -291,6 +293,8 @@ class Engine:
         if game.type_name != about["type_name"]:
             raise InputError(f"{path}: was saved with other rules of {about['game']} than those installed now")
         given = {**about["settings"], **settings}
+        if (given["selection"] == "puct") != (about["settings"]["selection"] == "puct"):
+            raise InputError(f"{path}: was saved with selection={about['settings']['selection']!r}, whose trees grow differently")
         engine = cls(game, game.state(about["state"]), **given)
         try:
             engine._arrays.shared.control[ROOT_MOVER] = about["root_mover"]

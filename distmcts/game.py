@@ -109,7 +109,7 @@ class Game(Tag):
     def parse_move(self, state: State, text: str) -> int:
         """The legal move that a person typed, by its name or number."""
         legal = self.legal_moves(state)
-        if len(legal) > self.list_length:
+        if isinstance(legal, range):
             if text.strip().isdigit() and int(text) in legal:
                 return int(text)
             raise InputError(f"{text!r} is not a legal move here; legal: 0 to {len(legal) - 1}")
@@ -130,6 +130,8 @@ class CompiledGame(Game):
     perft_counts: Sequence[int] = ()  # known numbers of move sequences from the start, lengths 1, 2, ...
 
     def __init__(self, **parameters: Any):
+        if (self.rules.chance_outcomes is no_outcomes) != (self.rules.sample_outcome is no_outcome):
+            raise InputError(f"{self.name}: chance_outcomes and sample_outcome go together")
         self.parameters = parameters
         shown = ",".join(f"{key}={value}" for key, value in parameters.items())
         self.type_name = f"{type(self).__qualname__}({shown})@{_source_fingerprint(type(self))}"
@@ -158,7 +160,8 @@ class CompiledGame(Game):
         probabilities = np.zeros(self.max_outcomes)
         results = np.zeros(MAX_PLAYERS)
         player, count = referee.look(self, state, moves, probabilities, results)
-        listed = moves[:count].tolist() if count <= self.list_length else range(count)
+        is_ranked = player != CHANCE and count > self.max_moves
+        listed = range(count) if is_ranked else moves[:count].tolist()
         return int(player), listed, probabilities, results[: self.players].tolist()
 
     def player(self, state: State) -> int:
@@ -264,9 +267,9 @@ def _frozen(state: State) -> State:
 
 
 def _source_fingerprint(game_class: type) -> str:
-    """Of the file a game is defined in, and of all files that it imports, directly or not."""
+    """Of the file a game is defined in, of all files that it imports, directly or not, and of which rules it takes from them."""
     files: set[Path] = set()
-    code = ""
+    code = " ".join(f"{rule.__module__}.{rule.__qualname__}" for rule in game_class.rules)
     names = {game_class.__module__}
     done = set()
     while names - done:

@@ -49,7 +49,7 @@ class SearchSettings(BaseModel):
     samples: Annotated[int, Field(ge=1)] | None = None  # expand the best evaluated of so many moves
     rave: Positive | None = None  # so many visits weigh as much as RAVE
     solver: bool = False  # prove wins, losses and draws
-    evaluation_cache: int | None = None  # bytes for evaluations that were asked before
+    evaluation_cache: Annotated[int, Field(ge=1024)] | None = None  # bytes for evaluations that were asked before
     cutoff: Annotated[int, Field(ge=0)] | None = None  # moves in a playout before the evaluation is asked
     final: Literal["visits", "value", "vote"] = "visits"  # which move is best
     memory: int = Field(default_factory=lambda: min(DEFAULT_MEMORY, available_bytes() // 2), validate_default=False)

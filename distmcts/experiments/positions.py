@@ -98,7 +98,7 @@ def _unfinished(game: CompiledGame, choose: Random) -> list[State]:
 
 def _wins_at_once(game: CompiledGame, state: State) -> bool:
     player, moves, _ = game.look(state)
-    if len(moves) > game.list_length:
+    if isinstance(moves, range):
         return False  # too many to look at
     after = (game.apply(state, move) for move in moves)
     return any(game.is_over(end) and game.returns(end)[player] > 0 for end in after)

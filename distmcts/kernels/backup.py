@@ -19,7 +19,6 @@ from distmcts.kernels.layout import (
     IDLE,
     LOCKED_NODE,
     NODE_LOCKS,
-    SCALE,
     STAGE,
 )
 from distmcts.kernels.locks import lock, unlock
@@ -27,20 +26,17 @@ from distmcts.kernels.modes import fetch_path, leave
 from distmcts.kernels.rave import credit_moves
 from distmcts.kernels.solver import prove_path, reward_at
 from distmcts.kernels.tuned import count_square
+from distmcts.kernels.units import round_to_unit
 
 
 @part
 def set_rewards(worker, players):
-    """The results of one playout, as fixed-point rewards."""
+    """The results of one playout, as fixed-point rewards; False if one is not a number."""
+    is_number = True
     for i in range(players):
+        is_number &= worker.results[i] == worker.results[i]
         worker.rewards[i] = round_to_unit(worker.results[i])
-
-
-@part
-def round_to_unit(result):
-    """A result in units of 1 / SCALE; beyond [-1, 1] it is cut, so that a value sum can never pass its visits."""
-    scaled = min(max(result, -1.0), 1.0) * SCALE
-    return int(scaled + 0.5) if scaled >= 0 else int(scaled - 0.5)
+    return is_number
 
 
 @part

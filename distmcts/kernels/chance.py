@@ -28,9 +28,11 @@ from distmcts.kernels.layout import (
     ENUMERATED,
     EXPANDING,
     EXPANDING_NODE,
+    FINE,
     FULL,
     HALVES,
     IN_FLIGHT_BITS,
+    MOVE_OUT_OF_RANGE,
     NONE,
     RUN_LIMIT,
     TOO_MANY_MOVES,
@@ -42,6 +44,7 @@ from distmcts.kernels.rng import random_below, random_rank, random_share
 from distmcts.kernels.tags import apply, chance_outcomes, in_python, knows_chance, sample_outcome, state_hash
 
 ROUNDING = 1e-6  # by so much the sum of probabilities may differ from 1
+OUTCOME_LIMIT = 1 << 31
 
 
 @part
@@ -55,14 +58,28 @@ def draw_index(probabilities, count, rng):
 
 
 @part
+def breach_of_outcomes(game, worker, count):
+    """What is wrong with a list of outcomes."""
+    if count > game.max_outcomes:
+        return TOO_MANY_MOVES
+    total = 0.0
+    least = 0.0
+    for index in range(count):
+        total += worker.probabilities[index]
+        least = min(least, worker.probabilities[index])
+        if not 0 <= worker.outcomes[index] < OUTCOME_LIMIT:
+            return MOVE_OUT_OF_RANGE
+    is_fine = abs(total - 1.0) <= ROUNDING and least == 0.0  # what is not a number is not fine
+    return FINE if is_fine else BAD_PROBABILITIES
+
+
+@part
 def pass_enumerated(game, mode, tree, worker, node):
     count = np.int64(chance_outcomes(game, worker.state, worker.outcomes, worker.probabilities))
     if not load(tree.halves, node * HALVES + CHILDREN) & COMPLETE:
-        total = 0.0
-        for index in range(min(count, game.max_outcomes)):
-            total += worker.probabilities[index]
-        if count > game.max_outcomes or abs(total - 1.0) > ROUNDING:
-            worker.slot[BREACH] = TOO_MANY_MOVES if count > game.max_outcomes else BAD_PROBABILITIES
+        breach = breach_of_outcomes(game, worker, count)
+        if breach != FINE:
+            worker.slot[BREACH] = breach
             return np.int64(NONE)
         add_family(game, mode, tree, worker, node, worker.outcomes, worker.probabilities, count, BY_CHANCE)
     index = draw_index(worker.probabilities, count, worker.rng)
@@ -112,6 +129,9 @@ def pass_hashed(game, mode, tree, worker, node, counts, settings):
             apply(game, worker.state, move_of(game, tree, child))
             return child, False
     outcome = np.int64(sample_outcome(game, worker.state, worker.rng))
+    if not 0 <= outcome < OUTCOME_LIMIT:
+        worker.slot[BREACH] = MOVE_OUT_OF_RANGE
+        return np.int64(NONE), False
     apply(game, worker.state, outcome)
     mark = np.int64(state_hash(game, worker.state))
     child = find_outcome(tree, node, mark, 0, known)

@@ -19,6 +19,7 @@ from distmcts.kernels.layout import (
     CHILDREN,
     COMPLETE,
     COUNTS,
+    DEPTH,
     FIRST,
     FIRST_RUN,
     HALVES,
@@ -39,19 +40,21 @@ from distmcts.kernels.puct import add_all_moves, puct_bonus
 from distmcts.kernels.rave import blend
 from distmcts.kernels.runs import link_to_run, next_size
 from distmcts.kernels.select import NEVER_VISITED, jitter, root_of_log, select
-from distmcts.kernels.solver import bind, is_proven, with_proof
+from distmcts.kernels.solver import bind, is_proven, unbind, with_proof
 from distmcts.kernels.tuned import tuned_bonus
 
 
-def _uct_bonus(mode, tree, child, visits, mean, log_root, parent_visits, settings):
+def _uct_bonus(mode, tree, child, visits, finished, mean, log_root, parent_visits, settings):
     return settings.c * log_root / math.sqrt(visits)
 
 
 _tuned_or_uct = switch(lambda mode, *_: has(mode, "tuned"), tuned_bonus, _uct_bonus)
 
 
-def _by_visits(mode, tree, child, visits, mean, log_root, parent_visits, settings):
-    return NEVER_VISITED if visits <= 0.0 else _tuned_or_uct(mode, tree, child, visits, mean, log_root, parent_visits, settings)
+def _by_visits(mode, tree, child, visits, finished, mean, log_root, parent_visits, settings):
+    if visits <= 0.0:
+        return NEVER_VISITED
+    return _tuned_or_uct(mode, tree, child, visits, finished, mean, log_root, parent_visits, settings)
 
 
 # What is added to the mean of a child; where nothing but visits can tell, a child without any comes first.
@@ -70,12 +73,12 @@ def featured_score(mode, tree, worker, child, log_root, parent_visits, settings,
     finished = np.float64(counts >> IN_FLIGHT_BITS)
     virtual = 0.0 if settings.reading == READ_NOTHING else settings.weight * (counts & IN_FLIGHT_MASK)
     visits = finished + virtual
+    plain = value_sum / finished if finished > 0.0 else 0.0
+    mean = plain
     if settings.reading == READ_VIRTUAL_LOSS:
         mean = (value_sum - virtual) / visits if visits > 0.0 else 0.0
-    else:
-        mean = value_sum / finished if finished > 0.0 else 0.0
     mean = blend(mode, tree, child, visits, mean, settings)
-    score = mean + bonus(mode, tree, child, visits, mean, log_root, parent_visits, settings)
+    score = mean + bonus(mode, tree, child, visits, finished, plain, log_root, parent_visits, settings)
     return with_proof(mode, tree, child, score, open_only)
 
 
@@ -144,6 +147,7 @@ def _featured_step(game, mode, tree, worker, shared, node, mover, counts, word, 
         if child == NONE or is_urgent(best, settings):
             new = expand(game, mode, tree, worker, shared, node, mover, settings)
             if new != NONE:
+                unbind(mode, worker, worker.slot[DEPTH] - 2)  # the visit goes to neither
                 return new, True
     if child == NONE:
         child, best = choose(mode, tree, worker, node, counts, word, settings)

@@ -12,6 +12,7 @@ from distmcts.kernels.atomics import fetch_add, load
 from distmcts.kernels.backup import backup, set_rewards
 from distmcts.kernels.jit import entry, part
 from distmcts.kernels.layout import (
+    BAD_RESULTS,
     BORN,
     BREACH,
     BROKEN,
@@ -97,9 +98,10 @@ def run_simulated(game, mode, tree, worker, shared, settings, pending, slice_len
         if worker.slot[BREACH] == FINE:
             worker.slot[DOING] = PLAYING
             find_results(game, mode, tree, worker, shared, settings)
+        if worker.slot[BREACH] == FINE and not set_rewards(worker, game.players):
+            worker.slot[BREACH] = BAD_RESULTS
         if worker.slot[BREACH] != FINE:
             return BROKEN
-        set_rewards(worker, game.players)
         put_aside(game, worker, pending, row)
         pending.turn[0] += 1
         worker.slot[HEARTBEAT] += 1

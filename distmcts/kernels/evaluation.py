@@ -1,20 +1,29 @@
 """The game's evaluation of a position, and a cache of it in shared memory for games where it is dear (a transposition table).
 
-One entry is 1 + players words: the state's hash xor all values, then the values as bits of floats. Workers write without a
-lock; an entry that two have written at once has a first word that fits no hash, and is never taken for anything (Hyatt's
-lockless table). An entry is overwritten by the next position that falls on it.
+One entry is 1 + players words: the state's hash xor all values, each turned by its place (else equal and opposite values would
+leave no trace), then the values as bits of floats. Workers write without a lock; an entry that two have written at once has a
+first word that fits no hash, and is never taken for anything (Hyatt's lockless table). An entry is overwritten by the next
+position that falls on it.
 """
 
 import numpy as np
 
 from distmcts.kernels.atomics import load, store
 from distmcts.kernels.bits import float_bits, float_of_bits
-from distmcts.kernels.jit import switch
+from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import CACHE_HITS, EVALUATIONS
 from distmcts.kernels.modes import has
 from distmcts.kernels.tags import evaluate, state_hash
 
+_64 = np.uint64(64)
 _NEVER = np.uint64(0xD1B54A32D192ED03)  # so that an empty entry fits no hash
+
+
+@part
+def turned(word, place):
+    """A word rotated by an amount that depends on its place."""
+    bits = np.uint64(7 * (place + 1))
+    return (word << bits) | (word >> (_64 - bits))
 
 
 def _evaluated(game, mode, worker, shared, state):
@@ -30,7 +39,7 @@ def _looked_up(game, mode, worker, shared, state):
     check = load(cache, entry)
     for i in range(game.players):
         word = load(cache, entry + 1 + i)
-        check ^= word
+        check ^= turned(word, i)
         worker.results[i] = float_of_bits(word)
     if check == key:
         worker.slot[CACHE_HITS] += 1
@@ -40,7 +49,7 @@ def _looked_up(game, mode, worker, shared, state):
     check = key
     for i in range(game.players):
         word = np.uint64(float_bits(worker.results[i]))
-        check ^= word
+        check ^= turned(word, i)
         store(cache, entry + 1 + i, word)
     store(cache, entry, check)
 

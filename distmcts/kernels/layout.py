@@ -171,6 +171,7 @@ BREACH = 24  # how the game broke its contract, or FINE
 RAVE_STAMP = 25  # marks moves played in this simulation (rave.py)
 EVALUATIONS = 26  # asked of the game
 CACHE_HITS = 27  # found in the cache instead
+BEYOND = 29  # 1 when `state` has gone beyond the last node of the path: to an outcome of chance that could not be added
 BOUND_AT = 28  # in BACKUP, solver: 1 + position on the path whose bound counts from there up; 0: none yet
 SLOT_WORDS = 32
 
@@ -201,6 +202,8 @@ MOVE_OUT_OF_RANGE = 2
 TOO_MANY_MOVES = 3  # more than max_moves: the buffer is overrun
 BAD_PROBABILITIES = 4  # they do not sum to 1
 NO_END = 5  # a playout goes on for ever
+KEY_OUT_OF_RANGE = 8  # a RAVE key
+BAD_RESULTS = 7  # a result is not a number, or the solver is used where results do not sum to 0
 RULES_FAILED = 6  # rules in Python raised an exception; the host knows which
 
 # ---- choices --------------------------------------------------------------------------------------------------------------

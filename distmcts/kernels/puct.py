@@ -30,11 +30,11 @@ def add_all_moves(game, mode, tree, worker, node, mover):
     total = 0.0
     for i in range(count):
         total += worker.priors[i]
-    if abs(total - 1.0) > ROUNDING:
+    if not abs(total - 1.0) <= ROUNDING:
         worker.slot[BREACH] = BAD_PROBABILITIES
         return
     add_family(game, mode, tree, worker, node, worker.moves, worker.priors, count, np.int64(0))
 
 
-def puct_bonus(mode, tree, child, visits, mean, log_root, parent_visits, settings):
+def puct_bonus(mode, tree, child, visits, finished, mean, log_root, parent_visits, settings):
     return settings.c * tree.priors[child] * math.sqrt(parent_visits) / (1.0 + visits)

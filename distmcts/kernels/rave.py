@@ -16,6 +16,7 @@ import numpy as np
 from distmcts.kernels.atomics import load
 from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import (
+    BREACH,
     BY_CHANCE,
     CHILD_COUNT_MASK,
     CHILDREN,
@@ -23,6 +24,7 @@ from distmcts.kernels.layout import (
     FIRST,
     FIRST_RUN,
     HALVES,
+    KEY_OUT_OF_RANGE,
     RAVE_STAMP,
     SCALE,
 )
@@ -33,12 +35,22 @@ from distmcts.kernels.tags import rave_key
 ONE_SIMULATION = 1 << 22  # stamps of two simulations lie so far apart, more than any playout has moves
 
 
+@part
+def checked_key(game, worker, state, move):
+    """The key of a move; 0, and a breach of the contract, if it is out of range."""
+    key = np.int64(rave_key(game, state, move))
+    if 0 <= key < game.rave_keys:
+        return key
+    worker.slot[BREACH] = KEY_OUT_OF_RANGE
+    return np.int64(0)
+
+
 def _nothing(game, mode, tree, worker, child, move):
     pass
 
 
 def _file_move(game, mode, tree, worker, child, move):
-    tree.keys[child] = rave_key(game, worker.state, move)
+    tree.keys[child] = checked_key(game, worker, worker.state, move)
 
 
 # Write a new child's key; `worker.state` is the position the move is made in.
@@ -63,7 +75,7 @@ def _no_note(game, mode, worker, state, mover, move):
 
 def _note(game, mode, worker, state, mover, move):
     worker.slot[RAVE_STAMP] += 1
-    worker.played[mover * game.rave_keys + rave_key(game, state, move)] = worker.slot[RAVE_STAMP]
+    worker.played[mover * game.rave_keys + checked_key(game, worker, state, move)] = worker.slot[RAVE_STAMP]
 
 
 # Note a move that a player is about to make in `state`.

@@ -5,11 +5,12 @@ rewards in its own line of `rounds`, and with the number. A round of n playouts 
 """
 
 from distmcts.kernels.atomics import fetch_add, load, store, yield_core
-from distmcts.kernels.backup import backup, round_to_unit
+from distmcts.kernels.backup import backup, set_rewards
 from distmcts.kernels.jit import entry, part
 from distmcts.kernels.layout import (
     ABANDON,
     ANSWER_WORDS,
+    BAD_RESULTS,
     BREACH,
     BROKEN,
     DOING,
@@ -46,8 +47,11 @@ def answer(game, mode, worker, shared, settings, index, number):
         play_on(game, mode, worker, shared, settings)
         if worker.slot[BREACH] != FINE:
             return
+        if not set_rewards(worker, game.players):
+            worker.slot[BREACH] = BAD_RESULTS
+            return
         for i in range(game.players):
-            shared.answers[line + 1 + i] = round_to_unit(worker.results[i])
+            shared.answers[line + 1 + i] = worker.rewards[i]
     worker.slot[DOING] = WAITING
     store(shared.answers, line, number)
 
@@ -64,9 +68,14 @@ def lead(game, mode, tree, worker, shared, settings, workers, slice_length):
             store(shared.control, ROUND, ROUNDS_CLOSED)
             return EXHAUSTED
         descend(game, mode, tree, worker, shared, settings)
-        if worker.slot[BREACH] == FINE and settle(game, mode, tree, worker):
+        is_settled = worker.slot[BREACH] == FINE and settle(game, mode, tree, worker)
+        if worker.slot[BREACH] != FINE:
+            store(shared.control, ROUND, ROUNDS_CLOSED)
+            return BROKEN
+        if is_settled:
+            set_rewards(worker, game.players)
             for i in range(game.players):
-                worker.rewards[i] = round_to_unit(worker.results[i]) * playouts
+                worker.rewards[i] *= playouts
             backup(game, mode, tree, worker, playouts, settings)
             worker.slot[HEARTBEAT] += 1
             continue
@@ -74,8 +83,7 @@ def lead(game, mode, tree, worker, shared, settings, workers, slice_length):
         store(shared.control, ROUND_PLAYOUTS, playouts)
         number = load(shared.answers, 0) + 1
         store(shared.control, ROUND, number)
-        if worker.slot[BREACH] == FINE:
-            answer(game, mode, worker, shared, settings, 0, number)
+        answer(game, mode, worker, shared, settings, 0, number)
         if worker.slot[BREACH] != FINE:
             store(shared.control, ROUND, ROUNDS_CLOSED)
             return BROKEN

@@ -2,19 +2,19 @@
 
 K moves are drawn uniformly from the u untried ones; when u / 2 < K, max(u / 2, 1) of them. Each is played on a copy of the
 position, and the game's evaluation is asked there, as the player who moves sees it. Where a move leads to a chance event, its
-value is the mean over the outcomes. A move that the node has already is never taken again: listed moves are drawn without those,
-ranks (moves too many to list) are drawn anew.
+value is the mean over the outcomes. A move that the node has already is never taken again: listed moves are drawn without those;
+of ranks (moves too many to list) the best is looked up, and another drawn in the rare case that the node has it.
 """
 
 import numpy as np
 
 from distmcts.kernels.atomics import load
 from distmcts.kernels.evaluation import value_position
-from distmcts.kernels.family import child_number
 from distmcts.kernels.jit import part, switch
-from distmcts.kernels.layout import CHILD_COUNT_MASK, CHILDREN, HALVES
+from distmcts.kernels.layout import CHILD_COUNT_MASK, CHILDREN, FIRST, FIRST_RUN, HALVES
 from distmcts.kernels.moves import move_of
 from distmcts.kernels.rng import random_below, random_rank
+from distmcts.kernels.runs import link_to_run, next_size
 from distmcts.kernels.states import copy_state
 from distmcts.kernels.tags import CHANCE, OVER, apply, chance_outcomes, knows_chance, player, returns
 
@@ -22,15 +22,29 @@ TRIES = 8  # for a rank that is not in the tree yet; ranks are so many that one 
 
 
 @part
+def is_child(game, tree, node, move):
+    """Whether a node has a child for a move."""
+    left = np.int64(load(tree.halves, node * HALVES + CHILDREN) & CHILD_COUNT_MASK)
+    first = run = np.int64(load(tree.halves, node * HALVES + FIRST))
+    size = FIRST_RUN
+    number = 0
+    while left > 0:
+        for child in range(run, run + min(size, left)):
+            if move_of(game, tree, child) == move:
+                return True
+        left -= size
+        number += 1
+        run = np.int64(load(tree.halves, link_to_run(first, run, number)))
+        size = next_size(size)
+    return False
+
+
+@part
 def untried_rank(game, tree, worker, node, ranks):
     """A random rank that no child of the node has; -1 if none was found in some tries."""
-    count = np.int64(load(tree.halves, node * HALVES + CHILDREN) & CHILD_COUNT_MASK)
     for _ in range(TRIES):
         move = random_rank(worker.rng, ranks)
-        known = False
-        for index in range(count):
-            known |= move_of(game, tree, child_number(tree, node, index)) == move
-        if not known:
+        if not is_child(game, tree, node, move):
             return move
     return np.int64(-1)
 
@@ -44,21 +58,18 @@ def best_of_samples(game, mode, tree, worker, shared, node, mover, untried, lega
     best_value = -np.inf
     for i in range(samples):
         if ranked:
-            move = untried_rank(game, tree, worker, node, legal)
-            if move < 0:
-                continue
+            move = random_rank(worker.rng, legal)
         else:
             other = i + random_below(worker.rng, untried - i)  # the next of a shuffled list
             move = worker.moves[other]
             worker.moves[other] = worker.moves[i]
             worker.moves[i] = move
-        if samples == 1:
-            return move
-        value = value_of_move(game, mode, worker, shared, mover, move)
+        value = value_of_move(game, mode, worker, shared, mover, move) if samples > 1 else 0.0
         if value > best_value:
             best = move
             best_value = value
-    return best
+    # Ranks are so many that a look at the best one is enough.
+    return untried_rank(game, tree, worker, node, legal) if ranked and is_child(game, tree, node, best) else best
 
 
 @part

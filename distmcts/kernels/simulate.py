@@ -12,6 +12,8 @@ from distmcts.kernels.choose import step
 from distmcts.kernels.host import NO_ANSWER, player_at
 from distmcts.kernels.jit import entry, part, switch
 from distmcts.kernels.layout import (
+    BAD_RESULTS,
+    BEYOND,
     BORN,
     BREACH,
     BROKEN,
@@ -82,6 +84,7 @@ def descend(game, mode, tree, worker, shared, settings):
     copy_state(shared.root_state, state)
     slot[DEPTH] = 0
     slot[BORN] = 0
+    slot[BEYOND] = 0
     keep_order()
     slot[STAGE] = DESCENT
     slot[DOING] = SELECTING
@@ -106,6 +109,7 @@ def descend(game, mode, tree, worker, shared, settings):
         if settings.synchronisation == NODE_LOCKS:
             unlock(tree, worker, LOCKED_NODE, node)
         if child == NONE:
+            slot[BEYOND] = is_chance
             break  # the game is over here, or nothing could be added
         if not is_chance:
             move = move_of(game, tree, child)
@@ -151,9 +155,10 @@ def simulate(game, mode, tree, worker, shared, settings):
     if slot[BREACH] == FINE:
         slot[DOING] = PLAYING
         find_results(game, mode, tree, worker, shared, settings)
+    if slot[BREACH] == FINE and not set_rewards(worker, game.players):
+        slot[BREACH] = BAD_RESULTS
     if slot[BREACH] != FINE:
         return
-    set_rewards(worker, game.players)
     if settings.synchronisation == ONE_LOCK:
         lock_all(shared, worker)
         backup(game, mode, tree, worker, 1, settings)

@@ -17,6 +17,8 @@ import numpy as np
 from distmcts.kernels.atomics import load, store
 from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import (
+    BAD_RESULTS,
+    BEYOND,
     BOUND_AT,
     BREACH,
     BY_CHANCE,
@@ -36,6 +38,9 @@ from distmcts.kernels.layout import (
 from distmcts.kernels.modes import has
 from distmcts.kernels.runs import link_to_run, next_size
 from distmcts.kernels.tags import OVER, player, returns
+from distmcts.kernels.units import round_to_unit
+
+ROUNDING = 1e-6  # by so much the sum of results may differ from 0
 
 
 def _is_solver(mode, *_):
@@ -118,13 +123,15 @@ def _settle(game, mode, tree, worker):
     node = worker.path[last]
     mover = worker.movers[last]
     if load(tree.proofs, node) == 0:
-        if player(game, worker.state) != OVER:
-            return False
+        if worker.slot[BEYOND] != 0 or player(game, worker.state) != OVER:
+            return False  # an outcome beyond the path says nothing certain about the chance node at its end
         returns(game, worker.state, worker.results)
         if game.in_python and worker.slot[BREACH] != FINE:
             return False
-        scaled = worker.results[mover] * SCALE
-        store(tree.proofs, node, PROOF_ZERO + int(scaled + 0.5 if scaled >= 0 else scaled - 0.5))
+        if not abs(worker.results[0] + worker.results[1]) < ROUNDING:
+            worker.slot[BREACH] = BAD_RESULTS
+            return False
+        store(tree.proofs, node, PROOF_ZERO + round_to_unit(worker.results[mover]))
     value = (load(tree.proofs, node) - PROOF_ZERO) * (1.0 / SCALE)
     worker.results[mover] = value
     worker.results[1 - mover] = -value
@@ -149,6 +156,7 @@ def _proof_from_children(tree, node):
     all_proven = (word & COMPLETE) != 0
     best = np.int64(0)
     mean = 0.0
+    chances = 0.0  # 1 but for rounding
     first = run = np.int64(load(tree.halves, node * HALVES + FIRST))
     size = FIRST_RUN
     number = 0
@@ -159,6 +167,7 @@ def _proof_from_children(tree, node):
             best = max(best, proof)
             if word & BY_CHANCE:
                 mean += tree.priors[child] * (proof - PROOF_ZERO)
+                chances += tree.priors[child]
         left -= size
         if left <= 0:
             break
@@ -166,7 +175,7 @@ def _proof_from_children(tree, node):
         run = np.int64(load(tree.halves, link_to_run(first, run, number)))
         size = next_size(size)
     if word & BY_CHANCE:
-        return PROOF_ZERO + np.int64(np.rint(mean)) if all_proven else np.int64(0)
+        return PROOF_ZERO + np.int64(np.rint(mean / chances)) if all_proven else np.int64(0)
     return best if all_proven or best == PROOF_WON else np.int64(0)
 
 

@@ -26,8 +26,8 @@ def _count_nothing(mode, tree, node, visits, value):
 count_square = switch(lambda mode, *_: has(mode, "tuned"), _count_square, _count_nothing)
 
 
-def tuned_bonus(mode, tree, child, visits, mean, log_root, parent_visits, settings):
-    """What is added to the mean; `log_root` is sqrt(ln N), `visits` may hold those in flight."""
-    variance = max(tree.squares[child] / (visits * SCALE) - mean * mean, 0.0)
+def tuned_bonus(mode, tree, child, visits, finished, mean, log_root, parent_visits, settings):
+    """What is added to the mean; `log_root` is sqrt(ln N), `visits` holds those in flight, `finished` and `mean` do not."""
+    variance = max(tree.squares[child] / (max(finished, 1.0) * SCALE) - mean * mean, 0.0)
     ratio = log_root / math.sqrt(visits)
     return settings.c * ratio * math.sqrt(min(1.0, variance + 4.0 * math.sqrt(2.0) * ratio))

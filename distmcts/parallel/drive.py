@@ -59,6 +59,7 @@ class Drive:
         self.replaced = 0
         self.longest_stall_s = 0.0
         self._beats: dict[int, tuple[int | None, float]] = {}  # last heartbeat of each worker, and when it was first seen
+        self._broken: Event | None = None  # the game is broken, as a worker found while others were being waited for
         self._deaths_at = (0, 0)  # (simulations, deaths since there were so many)
         self._all = range(1 if scheme.in_process else len(scheme.workers))
 
@@ -134,6 +135,8 @@ class Drive:
             stopping = int(self.scheme.shared.control[PAUSE])
             self.scheme.shared.control[PAUSE] = ABANDON
             dead = self._wait_for_all(dead)
+            if self._broken:  # all that is under way is taken back on the way out
+                raise self._broken.error or self.scheme.breach(self._broken.worker)
             self.scheme.repair(dead)
             self.scheme.shared.control[PAUSE] = stopping
         else:
@@ -159,6 +162,8 @@ class Drive:
         while self.crew.busy:
             self._end_the_hung()
             for event in self.crew.wait(LOOK_S):
+                if event.status == BROKEN:
+                    self._broken = self._broken or event
                 if event.status is None and event.worker not in dead:
                     self.scheme.release(event.worker)
                     dead.append(event.worker)

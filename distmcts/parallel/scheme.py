@@ -8,9 +8,11 @@ from distmcts.errors import GameError
 from distmcts.game import Game, State
 from distmcts.kernels.layout import (
     BAD_PROBABILITIES,
+    BAD_RESULTS,
     BREACH,
     FINE,
     FINISHED,
+    KEY_OUT_OF_RANGE,
     LOCK_FREE,
     MOVE_OUT_OF_RANGE,
     NO_END,
@@ -35,6 +37,8 @@ BREACHES = {
     MOVE_OUT_OF_RANGE: "a move is outside 0 to {game.move_limit} - 1",
     TOO_MANY_MOVES: "writes beyond the end of a buffer: more than max_moves={game.max_moves} or max_outcomes={game.max_outcomes}",
     BAD_PROBABILITIES: "probabilities do not sum to 1",
+    BAD_RESULTS: "a result is not a number, or results do not sum to 0 as the solver needs them to,",
+    KEY_OUT_OF_RANGE: "a RAVE key is outside 0 to {game.rave_keys} - 1",
     NO_END: "a playout does not end; it is",
 }
 UNLIMITED = 1 << 60  # tickets of a search that ends by time
