@@ -8,9 +8,9 @@ The same rules (OpenSpiel's, called from Python), c, position and kind of playou
     C++ playouts       OpenSpiel's random rollout in C++, on both sides; its search in Python has no door to it, and gets one here
 
 All take turns in every round, in an order that changes; ratios are medians of the rounds' ratios to OpenSpiel's search with the
-same playouts. On a machine that others use, two workers may not get two cores: the last column says how many simulations a second
-of processor time yields with two workers, compared with one; twice that is the speedup on two free cores. `overhead` is what a
-simulation takes of a game whose own methods cost next to nothing. Needs the `interop` extra.
+same playouts. On a machine that others use, two workers may not get two cores, and then the rate says nothing about them: `cores`
+is how many they got, and `/CPU s` how many simulations a second of processor time yields with two workers, compared with one.
+`overhead` is what a simulation takes of a game whose own methods cost next to nothing. Needs the `interop` extra.
 """
 
 import argparse
@@ -76,8 +76,8 @@ def their_rate(name: str, playout: str, seconds: float, seed: int) -> float:
         simulations = max(2 * simulations, int(0.8 * simulations * seconds / elapsed))
 
 
-def our_rate(name: str, playout: str, workers: int, seconds: float, seed: int) -> tuple[float, float]:
-    """Simulations a second, and a second of the workers' processor time."""
+def our_rate(name: str, playout: str, workers: int, seconds: float, seed: int) -> tuple[float, float, float]:
+    """Simulations a second; simulations a second of the workers' processor time; how many cores the workers got."""
     import psutil
 
     from distmcts import Engine
@@ -89,7 +89,7 @@ def our_rate(name: str, playout: str, workers: int, seconds: float, seed: int) -
         before = sum(sum(process.cpu_times()[:2]) for process in processes)
         result = engine.search(seconds=seconds)
         used = sum(sum(process.cpu_times()[:2]) for process in processes) - before
-        return result.simulations_per_second, result.simulations / max(used, 0.01)
+        return result.simulations_per_second, result.simulations / max(used, 0.01), used / result.elapsed_s
 
 
 class Nothing:
@@ -140,14 +140,16 @@ def compare(name: str, rounds: int, seconds: float) -> list[dict]:
     sides = [(playout, workers) for playout in PLAYOUTS for workers in (0, *WORKERS)]  # 0 workers: OpenSpiel
     rates = {side: [] for side in sides}
     yields = {side: [] for side in sides}
+    cores = {side: [] for side in sides}
     our_rate(GAMES[name], "c++", 1, 0.1, 0)  # compiled and loaded before anything is timed
     for turn in range(rounds):
         for playout, workers in order.sample(sides, len(sides)):
             if workers == 0:
                 rate = their_rate(GAMES[name], playout, seconds, turn)
             else:
-                rate, per_cpu_second = our_rate(GAMES[name], playout, workers, seconds, turn)
+                rate, per_cpu_second, got = our_rate(GAMES[name], playout, workers, seconds, turn)
                 yields[playout, workers].append(per_cpu_second)
+                cores[playout, workers].append(got)
             rates[playout, workers].append(rate)
     rows = []
     for playout in PLAYOUTS:
@@ -161,6 +163,7 @@ def compare(name: str, rounds: int, seconds: float) -> list[dict]:
         row["speedup"] = statistics.median(b / a for a, b in zip(one, two, strict=True))
         one, two = yields[playout, WORKERS[0]], yields[playout, WORKERS[1]]
         row["yield"] = statistics.median(b / a for a, b in zip(one, two, strict=True))
+        row["cores"] = statistics.median(cores[playout, WORKERS[1]])
         rows.append(row)
     return rows
 
@@ -179,9 +182,11 @@ def main() -> None:
     names = arguments.games.split(",")
     if unknown := set(names) - set(GAMES):
         sys.exit(f"unknown game {sorted(unknown)[0]!r}; allowed: {', '.join(GAMES)}")
-    print(f"{'':<14}{'':<10}{'OpenSpiel':>10}{'distmcts, 1 worker':>21}{'distmcts, 2 workers':>21}{'2 workers / 1 worker':>23}")
-    head = ("game", "playouts", "/s", "/s", "ratio", "/s", "ratio", "rate", "/CPU s")
-    print(f"{head[0]:<14}{head[1]:<10}{head[2]:>10}{head[3]:>12}{head[4]:>9}{head[5]:>12}{head[6]:>9}{head[7]:>13}{head[8]:>10}")
+    print(f"{'':<14}{'':<10}{'OpenSpiel':>10}{'distmcts, 1 worker':>21}{'distmcts, 2 workers':>21}{'2 workers / 1 worker':>30}")
+    head = ("game", "playouts", "/s", "/s", "ratio", "/s", "ratio", "cores", "rate", "/CPU s")
+    print(
+        f"{head[0]:<14}{head[1]:<10}{head[2]:>10}{head[3]:>12}{head[4]:>9}{head[5]:>12}{head[6]:>9}{head[7]:>10}{head[8]:>10}{head[9]:>10}"
+    )
     rows = []
     for name in names:
         for row in compare(name, arguments.rounds, arguments.seconds):
@@ -189,7 +194,7 @@ def main() -> None:
             print(
                 f"{row['game']:<14}{row['playout']:<10}{row['open_spiel_per_s']:>10,.0f}"
                 f"{row['distmcts_1_per_s']:>12,.0f}{row['ratio_1']:>8.2f}x"
-                f"{row['distmcts_2_per_s']:>12,.0f}{row['ratio_2']:>8.2f}x{row['speedup']:>12.2f}x{row['yield']:>9.2f}x",
+                f"{row['distmcts_2_per_s']:>12,.0f}{row['ratio_2']:>8.2f}x{row['cores']:>10.2f}{row['speedup']:>9.2f}x{row['yield']:>9.2f}x",
                 flush=True,
             )
     overhead = overhead_us(arguments.rounds)
