@@ -29,7 +29,7 @@ MERGES = 10  # in one search, if nothing else is asked for
 MAX_MACHINES = 4096
 
 FIRST_ROOM = 4096  # simulations a machine has memory for, until more are asked for
-FIXED_BYTES = 256 << 10  # what an engine needs beside its nodes, generously
+FIXED_BYTES = 1 << 20  # what an engine needs beside its nodes, generously
 BYTES_PER_SIMULATION = 160  # twice the worst case: two places for each node
 
 
@@ -124,8 +124,9 @@ class Machines:
         for engine, ledger in zip(self._engines, ledgers, strict=True):
             for row in own_root(engine.trees[0], ledger):
                 before = found.get(row.move, MergedMove(row.move, 0, 0, 0))
-                sums = (a + b for a, b in zip(before[1:], row[1:], strict=True))
-                found[row.move] = MergedMove(row.move, *sums)
+                found[row.move] = MergedMove(
+                    row.move, before.visits + row.visits, before.value_sum + row.value_sum, before.votes + row.votes
+                )
         votes_first = self.rule == "vote"
         return sorted(found.values(), key=lambda row: (-row.votes if votes_first else 0, *by_visits(row)))
 

@@ -91,7 +91,7 @@ def test_json(found):
     assert (found["settings"]["parallel"], found["settings"]["seed"]) == ("serial", 1)
     assert found["replaced_workers"] == 0
     assert 9 < found["audited_nodes"] <= found["nodes"] < found["bytes_used"]
-    assert [set(move) for move in found["moves"]] == [{"move", "name", "visits", "value", "line"}] * 9
+    assert [set(move) for move in found["moves"]] == [{"move", "name", "visits", "value", "line", "proven"}] * 9
     [best] = [move for move in found["moves"] if move["move"] == found["best_move"]]
     assert best["name"] == best["line"][0] == found["best_move_name"]
     assert best["value"] == found["value"]
