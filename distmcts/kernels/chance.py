@@ -12,11 +12,10 @@ Before: `state` is at a chance event. After: an outcome has been played on it; t
 import numpy as np
 
 from distmcts.kernels.atomics import keep_order, load, store
-from distmcts.kernels.family import add_family, child_number, place_for_child, write_child
+from distmcts.kernels.family import add_family, child_number, place_for_child, put_on_path, write_child
 from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import (
     BAD_PROBABILITIES,
-    BORN,
     BREACH,
     BY_CHANCE,
     CHILD_COUNT_MASK,
@@ -24,7 +23,6 @@ from distmcts.kernels.layout import (
     CLASHES,
     COMPLETE,
     COUNTS,
-    DEPTH,
     ENUMERATED,
     EXPANDING,
     EXPANDING_NODE,
@@ -188,13 +186,7 @@ def add_outcome(game, mode, tree, worker, node, outcome, mark, looked_at):
         else:
             write_child(game, tree, child, outcome, in_flight_at_birth(mode))
             tree.hashes[child] = mark
-            # On the path before others can see it: from here on the journal answers for it.
-            worker.path[slot[DEPTH]] = child
-            keep_order()
-            slot[DEPTH] += 1
-            keep_order()
-            slot[BORN] = 1
-            keep_order()
+            put_on_path(worker, child)
             word = (word + 1) | BY_CHANCE
     store(tree.halves, status, word)
     keep_order()

@@ -9,16 +9,14 @@ import numpy as np
 
 from distmcts.kernels.atomics import keep_order, load, store
 from distmcts.kernels.contract import breach_of_list
-from distmcts.kernels.family import place_for_child, write_child
+from distmcts.kernels.family import place_for_child, put_on_path, write_child
 from distmcts.kernels.jit import part, switch
 from distmcts.kernels.layout import (
-    BORN,
     BREACH,
     CHILD_COUNT_MASK,
     CHILDREN,
     CLASHES,
     COMPLETE,
-    DEPTH,
     EXPANDING,
     EXPANDING_NODE,
     FINE,
@@ -71,13 +69,7 @@ def expand(game, mode, tree, worker, shared, node, mover, settings):
         else:
             write_child(game, tree, child, move, in_flight_at_birth(mode))
             file_move(game, mode, tree, worker, child, move)
-            # On the path before others can see it: from here on the journal answers for it.
-            worker.path[slot[DEPTH]] = child
-            keep_order()
-            slot[DEPTH] += 1
-            keep_order()
-            slot[BORN] = 1
-            keep_order()
+            put_on_path(worker, child)
             word += 1
             if count + 1 == legal:
                 word |= COMPLETE

@@ -10,6 +10,7 @@ from distmcts.kernels.atomics import fetch_add, keep_order, load, store, yield_c
 from distmcts.kernels.jit import part
 from distmcts.kernels.layout import (
     ALLOCATED,
+    BORN,
     CAPACITY,
     CHILDREN,
     CHUNK,
@@ -18,6 +19,7 @@ from distmcts.kernels.layout import (
     CLASHES,
     COMPLETE,
     COUNTS,
+    DEPTH,
     EXPANDING_NODE,
     FIRST,
     FIRST_RUN,
@@ -111,6 +113,18 @@ def write_child(game, tree, child, move, in_flight):
     tree.halves[child * HALVES + FIRST] = NONE
     tree.halves[child * HALVES + CHILDREN] = 0
     set_move(game, tree, child, move)
+
+
+@part
+def put_on_path(worker, child):
+    """A new child, before others can see it: from here on the journal answers for it."""
+    slot = worker.slot
+    worker.path[slot[DEPTH]] = child
+    keep_order()
+    slot[DEPTH] += 1
+    keep_order()
+    slot[BORN] = 1
+    keep_order()
 
 
 @part
