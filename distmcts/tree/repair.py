@@ -19,6 +19,7 @@ from distmcts.kernels.layout import (
     BACKUP,
     BEGUN,
     BORN,
+    BREACH,
     CHILDREN,
     CHUNK_NEXT,
     COUNTS,
@@ -170,5 +171,5 @@ def _reset(worker: Worker) -> None:
     slot = worker.slot
     if slot[STAGE] == BACKUP:
         slot[FINISHED] += slot[BACKED_UP]
-    for field in (STAGE, DEPTH, BORN, EXPANDING_NODE, PENDING_RUN, TAKEN):
+    for field in (STAGE, DEPTH, BORN, EXPANDING_NODE, PENDING_RUN, TAKEN, BREACH):
         slot[field] = 0
