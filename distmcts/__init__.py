@@ -7,6 +7,7 @@ from distmcts.version import __version__
 __all__ = [
     "__version__",
     "AuditError",
+    "Cluster",
     "CompiledGame",
     "DistmctsError",
     "Engine",
@@ -22,6 +23,7 @@ __all__ = [
 
 _HOMES = {
     "AuditError": "distmcts.tree.audit",
+    "Cluster": "distmcts.cluster.client",
     "CompiledGame": "distmcts.game",
     "DistmctsError": "distmcts.errors",
     "Engine": "distmcts.engine",
@@ -36,6 +38,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from distmcts.cluster.client import Cluster
     from distmcts.engine import Engine, search
     from distmcts.errors import DistmctsError, GameError, InputError
     from distmcts.game import CompiledGame, Rules

@@ -1,5 +1,7 @@
 """What trees say about the position they were grown from: the move to play, what a chance event is worth, how play goes on."""
 
+from collections.abc import Sequence
+
 from distmcts.game import Game, State
 from distmcts.kernels.layout import ROOT, Tree
 from distmcts.kernels.tags import OVER
@@ -48,16 +50,25 @@ def places(trees: list[Tree]) -> dict[int, tuple[Tree, int]]:
     return {move: (tree, node) for move, (_, tree, node) in found.items()}
 
 
-def line_after(game: Game, state: State, move: int, tree: Tree, node: int) -> tuple[str, ...]:
-    """The moves most visited after a move, itself first, by name. The move leads to the node."""
-    names = [game.move_name(state, move)]
+def moves_after(game: Game, state: State, move: int, tree: Tree, node: int) -> list[int]:
+    """The moves most visited after a move, itself first. The move leads to the node."""
+    moves = [move]
     state = game.apply(state, move)
-    while len(names) < LINE_LENGTH and game.player(state) != OVER:
+    while len(moves) < LINE_LENGTH and game.player(state) != OVER:
         children = [child for child in view.children(tree, node) if child.visits]
         if not children:
             break
         best = max(children, key=lambda child: (child.visits, child.value))
-        names.append(game.move_name(state, best.move))
+        moves.append(best.move)
         state = game.apply(state, best.move)
         node = best.node
+    return moves
+
+
+def names_of(game: Game, state: State, moves: Sequence[int]) -> tuple[str, ...]:
+    """What a line of moves is called."""
+    names = []
+    for move in moves:
+        names.append(game.move_name(state, move))
+        state = game.apply(state, move)
     return tuple(names)

@@ -1,11 +1,11 @@
 """An engine: one game, one position, its trees and its workers, kept between searches."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from distmcts.answer import best_row, line_after, mean_over_outcomes, places
+from distmcts.answer import best_row, mean_over_outcomes, moves_after, names_of, places
 from distmcts.demands import check_settings, needs_of
 from distmcts.errors import GameError, InputError, SearchError
 from distmcts.game import Game, State
@@ -213,18 +213,17 @@ class Engine:
             best = best_row(rows, self.settings.final)
             best_move, player = best.move, self.game.player(self.state)
             value = best.value if best.proven is None else best.proven
-        used = sum(view.nodes_used(tree) for tree in self._arrays.trees) - self._unused_nodes()
-        where = places(self._arrays.trees)
+        lines = self.lines([row.move for row in rows[:LINES]])
         moves = tuple(
             Move(
                 row.move,
                 self.game.move_name(self.state, row.move),
                 row.visits,
                 row.value,
-                line_after(self.game, self.state, row.move, *where[row.move]) if place < LINES else (),
+                names_of(self.game, self.state, lines.get(row.move, ())),
                 row.proven,
             )
-            for place, row in enumerate(rows)
+            for row in rows
         )
         return Result(
             game=repr(self.game),
@@ -235,16 +234,25 @@ class Engine:
             simulations=self._last.simulations,
             elapsed_s=self._last.elapsed_s,
             stopped_by=self._last.stopped_by,
-            nodes=used,
-            bytes_used=used * self._needs.bytes_per_node(),
+            nodes=self.nodes_used(),
+            bytes_used=self.bytes_used(),
             replaced_workers=self._last.replaced,
             longest_stall_s=self._last.longest_stall_s,
             settings={**self.settings.model_dump(), "seed": self._seed},
         )
 
-    def _unused_nodes(self) -> int:
-        """Nodes that workers have reserved and not used."""
-        return sum(int(worker.slot[CHUNK_END] - worker.slot[CHUNK_NEXT]) for worker in self._arrays.workers)
+    def lines(self, moves: Sequence[int]) -> dict[int, list[int]]:
+        """How play goes on after some moves at the root, each move itself first."""
+        where = places(self._arrays.trees)
+        return {move: moves_after(self.game, self.state, move, *where[move]) for move in moves}
+
+    def nodes_used(self) -> int:
+        """Without those that workers have reserved and not used."""
+        reserved = sum(int(worker.slot[CHUNK_END] - worker.slot[CHUNK_NEXT]) for worker in self._arrays.workers)
+        return sum(view.nodes_used(tree) for tree in self._arrays.trees) - reserved
+
+    def bytes_used(self) -> int:
+        return self.nodes_used() * self._needs.bytes_per_node()
 
     # ---- from one position to the next ----------------------------------------------------------------------------------
 

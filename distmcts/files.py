@@ -8,11 +8,15 @@ from typing import BinaryIO
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to. At the end it takes the place of `path`, on the disk; if anything goes wrong, `path` is as before."""
+def whole_file(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """A file to write to. At the end it takes the place of `path`, on the disk; if anything goes wrong, `path` is as before.
+
+    `mode`: who may read and write it, from its first moment on; less what the user's umask takes away.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with draft.open("wb") as file:
+        draft.unlink(missing_ok=True)
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -17,6 +17,16 @@ class Move(NamedTuple):
     proven: float | None = None  # its exact value, if the solver has proven it
 
 
+class NodeResult(NamedTuple):
+    """A row of the result of a cluster: one machine."""
+
+    name: str
+    state: str  # finished; or what became of it, and what is missing therefore
+    workers: int
+    simulations: int  # of its own that are in the result
+    elapsed_s: float
+
+
 @dataclass(frozen=True)
 class Result:
     """What a search found. Prints as a table."""
@@ -34,6 +44,7 @@ class Result:
     replaced_workers: int
     longest_stall_s: float
     settings: dict[str, Any]
+    cluster_nodes: tuple[NodeResult, ...] = ()  # of a search on many machines
 
     @property
     def simulations_per_second(self) -> float:
@@ -60,6 +71,7 @@ class Result:
             "replaced_workers": self.replaced_workers,
             "settings": self.settings,
             "moves": [{**row._asdict(), "line": list(row.line)} for row in self.moves],
+            **({"cluster_nodes": [row._asdict() for row in self.cluster_nodes]} if self.cluster_nodes else {}),
         }
 
     def __str__(self) -> str:
@@ -80,11 +92,26 @@ class Result:
             lines.append(f"  ... and {len(self.moves) - SHOWN:,} more")
         if self.best_move is None:
             lines.append(f"a chance event: worth {self.value:+.3f} to player {self.player}")
-        workers = self.settings["workers"]
         lines.append(
             f"{self.simulations:,} simulations in {self.elapsed_s:.2f} s = {self.simulations_per_second:,.0f} a second, "
-            f"{self.settings['parallel']}, {workers} worker{'s' if workers != 1 else ''}; ended by: {self.stopped_by}"
+            f"{self.settings['parallel']}, {self._who()}; ended by: {self.stopped_by}"
         )
+        lines.extend(self._cluster_lines())
         if self.replaced_workers:
             lines.append(f"{self.replaced_workers} workers died and were replaced; no simulation was lost")
         return "\n".join(lines)
+
+    def _who(self) -> str:
+        workers = _some(self.settings["workers"], "worker")
+        return f"{_some(len(self.cluster_nodes), 'node')} with {workers}" if self.cluster_nodes else workers
+
+    def _cluster_lines(self) -> list[str]:
+        width = max((len(node.name) for node in self.cluster_nodes), default=0)
+        return [
+            f"  {node.name.ljust(width)}  {node.simulations:>15,} simulations in {node.elapsed_s:.2f} s; {node.state}"
+            for node in self.cluster_nodes
+        ]
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count != 1 else ''}"

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 # Lowest first. A module may import from lower layers, and within its own package.
 LAYERS = [
     ["distmcts.errors", "distmcts.files", "distmcts.version"],
+    ["distmcts.records"],
     ["distmcts.kernels"],
     ["distmcts.game"],
     ["distmcts.python_game"],
@@ -22,8 +23,9 @@ LAYERS = [
     ["distmcts.settings", "distmcts.result"],
     ["distmcts.answer", "distmcts.demands"],
     ["distmcts.engine"],
-    ["distmcts.conformance", "distmcts.interop", "distmcts.match"],
+    ["distmcts.conformance", "distmcts.interop", "distmcts.match", "distmcts.cluster"],
     ["distmcts.experiments"],
+    ["launch"],
     ["distmcts.commands"],
     ["distmcts", "distmcts.__main__"],  # the face of it all
 ]
@@ -38,7 +40,7 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {name_of(path): path for folder in ("distmcts", "games") for path in sorted((ROOT / folder).rglob("*.py"))}
+MODULES = {name_of(path): path for folder in ("distmcts", "games", "launch") for path in sorted((ROOT / folder).rglob("*.py"))}
 FOLDERS = ("distmcts", "games", "launch", "benchmarks", "tests")
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 
@@ -59,7 +61,7 @@ def imports(source: str, module: str, is_package: bool = False) -> Iterator[str]
 
 def place_of(module: str) -> str | None:
     """The entry of LAYERS that a module belongs to; None if it is not ours."""
-    if module.split(".")[0] not in ("distmcts", "games"):
+    if module.split(".")[0] not in ("distmcts", "games", "launch"):
         return None
     if module in LEVEL:
         return module

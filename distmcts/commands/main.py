@@ -6,14 +6,14 @@ import warnings
 
 import typer
 
-from distmcts.commands import bench, compare, doctor, games, interrupts, report, search
+from distmcts.commands import bench, compare, coordinator, doctor, games, interrupts, keys, node, report, search, status
 from distmcts.errors import DistmctsError
 
 ClickException = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")  # typer may bring its own click
 
 app = typer.Typer(
     name="distmcts",
-    help="Monte Carlo Tree Search on shared memory and many processes.",
+    help="Monte Carlo Tree Search on shared memory, many processes and many machines.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -25,6 +25,10 @@ app.command("compare")(compare.run)
 app.command("report")(report.run)
 app.command("bench")(bench.run)
 app.command("doctor")(doctor.run)
+app.command("coordinator")(coordinator.run)
+app.command("node")(node.run)
+app.command("status")(status.run)
+app.add_typer(keys.app, name="keys")
 
 
 def main() -> None:

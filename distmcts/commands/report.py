@@ -15,12 +15,12 @@ def run(folder: Annotated[Path, typer.Argument(help="Folder of a run.", metavar=
 def write_outputs(folder: Path) -> None:
     """Write what is computed from records."""
     from distmcts.errors import InputError
-    from distmcts.experiments.records import read_records
     from distmcts.experiments.report import write_report
     from distmcts.experiments.results import results_csv
     from distmcts.experiments.run_folder import RECORDS, REPORT, RESULTS, open_run
     from distmcts.experiments.summary import summarise
     from distmcts.files import write_whole
+    from distmcts.records import read_records
 
     config, manifest = open_run(folder)
     summary = summarise(config, manifest, read_records(folder / RECORDS))

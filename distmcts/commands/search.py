@@ -12,6 +12,7 @@ from distmcts.errors import InputError, unknown
 
 DEFAULT_SECONDS = 5.0
 OWN_KEYS = ("game", "game_parameters", "position", "simulations", "seconds")
+CLUSTER_KEYS = ("merge", "share", "merge_s", "wait_s")  # only on a cluster
 
 
 def run(
@@ -25,6 +26,11 @@ def run(
     memory: Annotated[str | None, typer.Option(help="Memory budget, e.g. 2GiB.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.")] = None,
     config: Annotated[Path | None, typer.Option(help="YAML file with any of these and other settings.")] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Search on a cluster: a coordinator's address, an invitation, or a run folder.", metavar="ADDRESS"),
+    ] = None,
+    merge: Annotated[str | None, typer.Option(help="How a cluster merges: sum, vote, periodic or share.")] = None,
     audit: Annotated[bool, typer.Option("--audit", help="Check the conservation laws of the tree afterwards.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
@@ -41,9 +47,12 @@ def run(
         "parallel": parallel,
         "memory": memory,
         "seed": seed,
+        "merge": merge,
     }
     options |= {key: value for key, value in given.items() if value is not None}
-    _check(options)
+    if cluster is not None and audit:
+        raise InputError("--audit: looks at the trees of this machine; with --cluster there are none")
+    _check(options, CLUSTER_KEYS if cluster is not None else ())
     name = options.pop("game", None)
     if not name:
         raise InputError("which game? e.g. `distmcts search awale`; `distmcts games` lists them")
@@ -51,6 +60,8 @@ def run(
     limit = options.pop("seconds", None)
     if wanted is None and limit is None:
         limit = DEFAULT_SECONDS
+    if cluster is not None:
+        return _search_on(cluster, name, wanted, limit, options, as_json)
 
     from distmcts.engine import Engine
     from distmcts.settings import check_budget
@@ -78,11 +89,26 @@ def run(
     return code
 
 
-def _check(options: dict[str, Any]) -> None:
+def _search_on(where: str, game: str, wanted: Any, limit: Any, options: dict[str, Any], as_json: bool) -> int:
+    """The same on a cluster."""
+    from distmcts.cluster.client import Cluster
+    from distmcts.cluster.order import make_order
+
+    order = make_order(game, options.pop("position", None), simulations=wanted, seconds=limit, **options)
+    with Cluster(where) as cluster, live_progress(order.search.simulations, order.search.seconds) as (on_status, on_progress):
+        result = cluster.run(order, on_progress=on_progress, on_status=on_status)
+    print(json.dumps(result.as_dict()) if as_json else f"{order.game.draw(order.state)}\n\n{result}")
+    if result.stopped_by == "interrupted":
+        print("distmcts: interrupted; this is what was found until then", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _check(options: dict[str, Any], more: tuple[str, ...] = ()) -> None:
     """Settings come from a file or from key=value: whatever cannot be one is named here."""
     from distmcts.settings import SearchSettings
 
-    allowed = [*OWN_KEYS, *SearchSettings.model_fields]
+    allowed = [*OWN_KEYS, *more, *SearchSettings.model_fields]
     for key in options:
         if key not in allowed:
             raise unknown("setting", str(key), allowed)

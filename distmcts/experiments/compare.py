@@ -10,8 +10,8 @@ from distmcts.errors import InputError
 from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.measure import Measurements
 from distmcts.experiments.plan import Plan
-from distmcts.experiments.records import Record, Records
 from distmcts.experiments.run_folder import CONFIG, RECORDS, conditions
+from distmcts.records import Record, Records
 
 BEGUN = "begun"  # the first record of a run: how many units it has, if no match ends early
 RESUMED = "resumed"  # where a run was gone on with, and on what machine

@@ -8,12 +8,12 @@ from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.oracle import regret
 from distmcts.experiments.plan import tuned_c
 from distmcts.experiments.positions import midgame, openings, solved_positions
-from distmcts.experiments.records import Record
 from distmcts.experiments.sides import LEAST_MEMORY, Budget, Side, Spent, opponent, player, sides
 from distmcts.experiments.units import Answer, Endgame, Pair, Reference, Speed, Tune, Unit, seed_of
 from distmcts.experiments.variants import SERIAL, Cell
 from distmcts.game import State
 from distmcts.match.play import play_pair
+from distmcts.records import Record
 from distmcts.registry import load_game
 from distmcts.tree.overlap import duplicated_share
 

@@ -11,12 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from distmcts.experiments.config import CompareConfig
-from distmcts.experiments.records import Record
 from distmcts.experiments.sides import Side, sides
 from distmcts.experiments.units import Answer, Endgame, Pair, Reference, Speed, Tune, Unit
 from distmcts.experiments.variants import SERIAL, Cell
 from distmcts.match.pairs import PairCounts
 from distmcts.match.sprt import Sprt
+from distmcts.records import Record
 
 FALSE_ALARMS = 0.05  # chance that any match of a run says "stronger" by luck
 

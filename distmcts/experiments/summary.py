@@ -16,13 +16,13 @@ from distmcts.experiments.plan import (
     tuning_agreement,
     tuning_cells,
 )
-from distmcts.experiments.records import Record
 from distmcts.experiments.sides import Side, sides
 from distmcts.experiments.units import seed_of
 from distmcts.experiments.variants import SERIAL, Cell
 from distmcts.match.elo import EloEstimate
 from distmcts.match.pairs import PairCounts
 from distmcts.match.strength import strength_speedup
+from distmcts.records import Record
 
 Row = dict[str, Any]
 UNEQUAL = 0.05  # share by which times may differ at "equal time" before the report says so

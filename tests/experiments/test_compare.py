@@ -14,10 +14,10 @@ from distmcts.errors import InputError
 from distmcts.experiments.compare import run_comparison
 from distmcts.experiments.config import make_config
 from distmcts.experiments.plan import Plan
-from distmcts.experiments.records import read_records
 from distmcts.experiments.results import results_csv
 from distmcts.experiments.run_folder import new_run, open_run
 from distmcts.experiments.summary import summarise
+from distmcts.records import read_records
 from distmcts.registry import load_game
 from tests.command import ROOT, distmcts, start
 

@@ -1,8 +1,9 @@
-"""The records of a run: one line of JSON for each finished unit, appended and on the disk before the next unit begins.
+"""A file of records: one line of JSON each, appended and on the disk before anybody goes on.
 
-The file is the only truth of a run; everything else is computed from it. The last key of a line is a checksum of the others. A
-last line without its end was being written when the power went: it is cut off, and its unit is done again. Any other damage is
-an error that names the line: what is in the file may be hours of work, and nothing in it is thrown away in silence.
+The units of a run are kept like this, and the journal of a coordinator; the file is the only truth, everything else is computed
+from it. The last key of a line is a checksum of the others. A last line without its end was being written when the power went:
+it is cut off, and what it told of is done again. Any other damage is an error that names the line: what is in the file may be
+hours of work, and nothing in it is thrown away in silence.
 """
 
 import errno
@@ -21,8 +22,10 @@ Record = dict[str, Any]
 class Records:
     """Owns the open file. One process at a time: a second one is refused."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, keep: bool = True):
+        """`keep`: what is appended is also kept in `all`, for those who go on reading it."""
         self.path = path
+        self._keep = keep
         self._file = -1
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -45,18 +48,20 @@ class Records:
         os.ftruncate(self._file, self._length)
         return records
 
-    def append(self, record: Record) -> None:
-        """Blocks until the record is on the disk."""
+    def append(self, record: Record, durable: bool = True) -> None:
+        """Blocks until the record is on the disk; if it need not be `durable`, until it would survive the end of this process."""
         line = _line(record)
         try:
             if os.write(self._file, line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(self._file)
+            if durable:
+                os.fsync(self._file)
         except OSError as error:
             os.ftruncate(self._file, self._length)
-            raise SearchError(f"{self.path}: {error.strerror}; every unit before this one is safe") from None
+            raise SearchError(f"{self.path}: {error.strerror}; every record before this one is safe") from None
         self._length += len(line)
-        self.all.append(record)
+        if self._keep:
+            self.all.append(record)
 
     def close(self) -> None:
         if self._file >= 0:

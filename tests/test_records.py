@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from distmcts.errors import InputError, SearchError
-from distmcts.experiments.records import Records, read_records
+from distmcts.records import Records, read_records
 
 
 def some(number: int) -> dict:
@@ -59,7 +59,7 @@ def test_damage_names_the_line_and_changes_nothing(tmp_path):
 
 def test_a_second_process_is_refused(tmp_path):
     path = tmp_path / "records.jsonl"
-    code = f"from pathlib import Path; from distmcts.experiments.records import Records; Records(Path({str(path)!r}))"
+    code = f"from pathlib import Path; from distmcts.records import Records; Records(Path({str(path)!r}))"
     with Records(path):
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert other.returncode != 0 and "another process is at work on this run" in other.stderr
@@ -72,7 +72,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
         records.append(some(0))
         write = os.write
         monkeypatch.setattr("os.write", lambda file, data: write(file, data[:10]))
-        with pytest.raises(SearchError, match="No space left on device; every unit before this one is safe"):
+        with pytest.raises(SearchError, match="No space left on device; every record before this one is safe"):
             records.append(some(1))
         monkeypatch.undo()
         assert read_records(path) == [some(0)]

@@ -1,0 +1,159 @@
+"""A batch of independent units, as the coordinator sees it: handed out one at a time, each counted once.
+
+A unit whose node is lost goes back to the front of the queue. Should that node come back and have it done, the first answer
+counts. A unit that fails is tried again elsewhere; after MAX_TRIES its failure is the outcome.
+"""
+
+from collections import Counter, OrderedDict
+from typing import Any
+
+from distmcts.cluster.merging import Source
+from distmcts.cluster.messages import NodeRow, Stop, SubmitBatch, Work
+from distmcts.cluster.search_job import Note, Send
+
+MAX_TRIES = 3
+
+
+class BatchJob:
+    kind = "batch"
+
+    def __init__(self, batch: SubmitBatch, send: Send, note: Note):
+        self.name = batch.job
+        self.batch = batch
+        self.units = list(dict.fromkeys(batch.units))
+        self.state = "waiting"
+        self.why = ""
+        self.outcomes: list[tuple[str, str, bool]] = []
+        self.doing: dict[Source, str] = {}
+        self.done_by: Counter[Source] = Counter()
+        self._queue = OrderedDict.fromkeys(self.units)  # looked up and shortened by name as well
+        self._known = frozenset(self.units)
+        self._done: set[str] = set()
+        self._failures: Counter[str] = Counter()
+        self._refused: dict[Source, str] = {}
+        self._workers: dict[Source, int] = {}
+        self._silent: set[Source] = set()
+        self._send, self._note = send, note
+        self._began_at: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("done", "failed")
+
+    @property
+    def about(self) -> str:
+        return f"{len(self.units):,} units of {self.batch.kind}"
+
+    def begin(self, now: float) -> None:
+        self.state = "working"
+        self._began_at = now
+
+    def wants(self, source: Source) -> bool:
+        return self.state == "working" and source not in self._refused and (bool(self._queue) or source in self.doing)
+
+    def invite(self, source: Source, workers: int) -> None:
+        """Give an idle node a unit; the same again if it did not hear of it."""
+        self._workers[source] = workers
+        if source not in self.doing:
+            self.doing[source] = self._queue.popitem(last=False)[0]
+        self._send(source, Work(self.name, self.doing[source], self.batch.kind, self.batch.context))
+
+    def heard(self, source: Source, unit: str, now: float) -> None:
+        """A node says that it is at this unit."""
+        self._silent.discard(source)
+        if self.is_over or unit in self._done:
+            self._send(source, Stop(self.name))
+        elif source not in self.doing and unit in self._known:
+            self.doing[source] = unit  # it was given to it before a restart, or before it was lost
+            self._queue.pop(unit, None)
+
+    def done(self, source: Source, unit: str, outcome: str) -> bool:
+        """Let an outcome count; False if there is one already."""
+        return self._end_unit(source, unit, outcome, True)
+
+    def failed(self, source: Source, unit: str, reason: str) -> bool:
+        if unit not in self._known or unit in self._done or self.is_over:
+            return False
+        self._failures[unit] += 1
+        if self._failures[unit] >= MAX_TRIES:
+            return self._end_unit(source, unit, reason, False)
+        self.doing.pop(source, None)
+        if unit not in self.doing.values():
+            self._queue[unit] = None
+        return True
+
+    def _end_unit(self, source: Source, unit: str, outcome: str, went_well: bool) -> bool:
+        if self.doing.get(source) == unit:
+            del self.doing[source]
+        if unit not in self._known or unit in self._done or self.is_over:
+            return False
+        self._note({"kind": "outcome", "job": self.name, "unit": unit, "outcome": outcome, "well": went_well}, True)
+        self._count(unit, outcome, went_well)
+        self.done_by[source] += 1
+        return True
+
+    def _count(self, unit: str, outcome: str, went_well: bool) -> None:
+        self._done.add(unit)
+        self.outcomes.append((unit, outcome, went_well))
+        self._queue.pop(unit, None)
+        if len(self._done) == len(self.units):
+            self.state = "done"
+
+    def refused(self, source: Source, reason: str) -> None:
+        self._refused[source] = reason
+        self._return_unit(source)
+        if self._refused.keys() >= self._workers.keys():
+            self._fail("no node could do it: " + "; ".join(sorted(set(self._refused.values()))))
+
+    def _fail(self, reason: str) -> None:
+        self.state, self.why = "failed", reason
+        self._note({"kind": "failed", "job": self.name, "why": reason}, True)
+
+    def silent(self, source: Source) -> None:
+        self._silent.add(source)
+        self._return_unit(source)
+
+    def left(self, source: Source, reason: str) -> None:
+        self._return_unit(source)
+
+    def _return_unit(self, source: Source) -> None:
+        unit = self.doing.pop(source, None)
+        if unit is not None and unit not in self._done and unit not in self.doing.values():
+            self._queue[unit] = None
+            self._queue.move_to_end(unit, last=False)
+
+    def tick(self, now: float) -> None:
+        pass
+
+    def cancel(self, now: float) -> None:
+        if not self.is_over:
+            self._fail("interrupted")
+            for source in self.doing:
+                self._send(source, Stop(self.name))
+
+    def suspend(self, now: float) -> None:
+        """Every outcome is in the journal already."""
+
+    def restore(self, entry: dict[str, Any]) -> None:
+        if entry["kind"] == "outcome":
+            self._count(entry["unit"], entry["outcome"], entry["well"])
+        elif entry["kind"] == "failed":
+            self.state, self.why = "failed", entry["why"]
+
+    def after_restart(self, now: float) -> None:
+        pass
+
+    def elapsed_s(self, now: float) -> float:
+        return 0.0 if self._began_at is None else now - self._began_at
+
+    def node_rows(self, now: float) -> list[NodeRow]:
+        rows = []
+        for source, workers in self._workers.items():
+            if source in self._silent:
+                state = "lost: silent"
+            elif source in self._refused:
+                state = f"refused: {self._refused[source]}"
+            else:
+                state = f"at {self.doing[source]}" if source in self.doing else "idle"
+            rows.append(NodeRow(source[0], f"{state}; {self.done_by[source]} units done", workers, 0, 0.0, 0, 0.0))
+        return rows

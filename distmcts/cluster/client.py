@@ -1,0 +1,317 @@
+"""A cluster from the user's side: `distmcts.Cluster("tcp://host:5555").search("awale", seconds=10)`.
+
+The client asks a few times a second how far its job is. A job has a name, and handing it in again does no harm: so a coordinator
+may be started again in the middle, and neither a question nor an answer that gets lost matters.
+"""
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import zmq
+
+from distmcts.answer import best_row, mean_over_outcomes, names_of
+from distmcts.cluster.keys import Invitation, coordinator_key, key_folder, own_key, read_invitation
+from distmcts.cluster.messages import (
+    MAX_BYTES,
+    TO_CLIENTS,
+    Answer,
+    Ask,
+    AskStatus,
+    BadFrame,
+    Cancel,
+    Message,
+    Outcomes,
+    Reader,
+    Rejected,
+    Shutdown,
+    Standing,
+    Status,
+    SubmitBatch,
+    SubmitSearch,
+    write,
+)
+from distmcts.cluster.order import Order, make_order
+from distmcts.cluster.sockets import Connection, check_address, is_local
+from distmcts.errors import InputError, SearchError
+from distmcts.parallel.stoppers import Progress
+from distmcts.result import Move, NodeResult, Result
+from distmcts.tree.merge import MergedMove
+
+ASK_S = 0.1  # between two questions
+CONTACT_S = 30.0  # how long a coordinator may be silent before it is given up
+DEFAULT_SECONDS = 1.0
+
+
+class Outcome(NamedTuple):
+    """Of a unit."""
+
+    unit: str
+    found: Any  # what it found; None if it failed
+    error: str  # what went wrong, or empty
+
+
+def find_invitation(where: str, keys: Path | None = None, key: str | None = None, coordinator: str | None = None) -> Invitation:
+    """How to get in: `where` is an address, or the path of an invitation or of a run folder that has one.
+
+    An address on this machine needs no keys; for others they come from the folder of keys.
+    """
+    if "://" not in where:
+        path = Path(where)
+        return read_invitation(path / "invitation.json" if path.is_dir() else path)
+    check_address(where)
+    if is_local(where) and keys is None:
+        return Invitation(where)
+    folder = keys or key_folder()
+    pair = own_key(folder, key)
+    return Invitation(where, coordinator_key(folder, coordinator), pair.public, pair.secret)
+
+
+class Cluster:
+    """Owns a connection: use it with `with`, or call `close`. `where`: an address, an invitation, or the path of one."""
+
+    def __init__(self, where: str | Path | Invitation, *, keys: str | Path | None = None, contact_s: float = CONTACT_S):
+        self.invitation = (
+            where if isinstance(where, Invitation) else find_invitation(str(where), Path(keys) if keys is not None else None)
+        )
+        self._contact_s = contact_s
+        self._context = zmq.Context()
+        self._reader = Reader(TO_CLIENTS)
+        try:
+            self._connection = Connection(self._context, self.invitation)
+        except BaseException:
+            self._context.destroy(linger=0)
+            raise
+
+    # ---- searching --------------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        game: Any,
+        state: Any = None,
+        *,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        merge: str = "sum",
+        job: str | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        on_status: Callable[[str], None] | None = None,
+        **settings: Any,
+    ) -> Result:
+        """Search a position on all nodes and merge what they find. Blocks until the budget is used up, or nobody is left.
+
+        merge: sum, vote, periodic or share (cluster/merging.py). job: the name under which to find it again. Ctrl-C ends the
+        search on all nodes. Settings are those of `distmcts.search`; workers and memory are each node's own unless they are given.
+        """
+        if simulations is None and seconds is None:
+            seconds = DEFAULT_SECONDS
+        order = make_order(game, state, simulations=simulations, seconds=seconds, merge=merge, **settings)
+        return self.run(order, job, on_progress=on_progress, on_status=on_status)
+
+    def run(
+        self,
+        order: Order,
+        job: str | None = None,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+        on_status: Callable[[str], None] | None = None,
+    ) -> Result:
+        """Have an order carried out. Blocks."""
+        job = job or f"search-{secrets.token_hex(4)}"
+        submit = SubmitSearch(job, order.search)
+        question: Message = submit
+        is_cancelled = False
+        while True:
+            try:
+                reply = self._ask(question, job)
+                question = Ask(job, 0)
+                if isinstance(reply, Answer):
+                    return self.result(order, reply)
+                self._check_failed(reply)
+                if reply.state == "unknown":
+                    question = submit
+                if on_status and reply.state in ("waiting", "preparing"):
+                    on_status(reply.note or f"{reply.state}: {_count_nodes(reply)}")
+                if on_progress and reply.state in ("searching", "ending"):
+                    on_progress(self._progress(order, reply))
+                time.sleep(ASK_S)
+            except KeyboardInterrupt:
+                if is_cancelled:
+                    raise
+                is_cancelled = True  # what was found until now still comes
+                self._connection.send(write(Cancel(job)))
+
+    @staticmethod
+    def _check_failed(reply: Message) -> None:
+        if isinstance(reply, Standing) and reply.state == "failed":
+            raise SearchError(f"the cluster could not do it: {reply.note}")
+
+    @staticmethod
+    def _progress(order: Order, standing: Standing) -> Progress:
+        search = order.search
+        return Progress(standing.simulations, search.simulations, standing.elapsed_s, search.seconds, 0.0, list)
+
+    def result(self, order: Order, answer: Answer) -> Result:
+        """The answer of a cluster as the result of a search."""
+        game, state, search, settings = order
+        rows = [MergedMove(*_fields(row)) for row in answer.rows]
+        lines = {line[0]: line for line in answer.lines}
+        if at_chance := bool(game.has_chance and game.chance_outcomes(state)):
+            best_move, value, player = None, mean_over_outcomes(game, state, rows), 0
+        else:
+            best = best_row(rows, "vote" if search.merge == "vote" else settings.final)
+            best_move, player = best.move, game.player(state)
+            value = best.value if best.proven is None else best.proven
+        nodes = tuple(NodeResult(row.name, row.state, row.workers, row.simulations, row.elapsed_s) for row in answer.nodes)
+        own = {"workers": max(1, sum(node.workers for node in nodes)), "merge": search.merge, "seed": settings.seed}
+        legal = set() if at_chance else set(game.legal_moves(state)) if not game.has_ranks else None
+        return Result(
+            game=repr(game),
+            player=player,
+            best_move=best_move,
+            value=value,
+            moves=tuple(
+                Move(
+                    row.move,
+                    game.move_name(state, row.move),
+                    row.visits,
+                    row.value,
+                    _line(game, state, lines.get(row.move)),
+                    row.proven,
+                )
+                for row in rows
+                if legal is None or at_chance or row.move in legal
+            ),
+            simulations=answer.simulations,
+            elapsed_s=answer.elapsed_s,
+            stopped_by=answer.stopped_by,
+            nodes=answer.tree_nodes,
+            bytes_used=answer.bytes_used,
+            replaced_workers=sum(row.replaced for row in answer.nodes),
+            longest_stall_s=0.0,
+            settings={**settings.model_dump(), **own},
+            cluster_nodes=nodes,
+        )
+
+    # ---- units ------------------------------------------------------------------------------------------------------------
+
+    def map(
+        self,
+        kind: str,
+        context: dict[str, Any],
+        units: list[str],
+        *,
+        job: str | None = None,
+        on_wait: Callable[[int, int], None] | None = None,
+    ) -> Iterator[Outcome]:
+        """Have independent units carried out by the nodes, each once; their outcomes as they come. Blocks between them.
+
+        kind: see cluster/work.py. on_wait: called now and then with how many units are done, and of how many. Leaving the loop
+        early cancels the rest.
+        """
+        name = job or f"{kind}-{secrets.token_hex(4)}"
+        submit = SubmitBatch(name, kind, json.dumps(context), units)
+        if len(write(submit)) > MAX_BYTES:
+            raise InputError(f"{len(units)} units: too much for one batch; hand them in in several parts")
+        question: Message = submit
+        start = 0
+        try:
+            while True:
+                reply = self._ask(question, name)
+                question = Ask(name, start)
+                self._check_failed(reply)
+                if isinstance(reply, Outcomes) and reply.start == start:
+                    for unit, text, went_well in reply.outcomes:
+                        start += 1
+                        yield Outcome(unit, json.loads(text) if went_well else None, "" if went_well else text)
+                    if start >= reply.total:
+                        return
+                    if reply.outcomes:
+                        question = Ask(name, start)
+                        continue
+                    if on_wait:
+                        on_wait(reply.done, reply.total)
+                elif isinstance(reply, Standing) and reply.state == "unknown":
+                    question = submit
+                time.sleep(ASK_S)
+        except GeneratorExit:
+            self._connection.send(write(Cancel(name)))
+            raise
+        except KeyboardInterrupt:
+            self._connection.send(write(Cancel(name)))
+            raise
+
+    # ---- looking on -------------------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """Who is there and what is going on. Blocks until the coordinator answers."""
+        return self._ask(AskStatus(), None)
+
+    def shut_down(self) -> None:
+        """End the coordinator and all nodes."""
+        self._connection.send(write(Shutdown()))
+
+    # ---- asking -----------------------------------------------------------------------------------------------------------
+
+    def _ask(self, question: Message, job: str | None) -> Any:
+        """The newest answer about a job (None: a status). Asks again until there is one: a coordinator may be starting again."""
+        deadline = time.monotonic() + self._contact_s
+        while True:
+            self._connection.send(write(question))
+            reply = self._reply(1.0, job)
+            if isinstance(reply, Rejected):
+                raise InputError(reply.reason)
+            if reply is not None:
+                return reply
+            if reason := self._connection.rejection():
+                raise InputError(reason)
+            if time.monotonic() > deadline:
+                raise SearchError(f"no answer from {self.invitation.address} for {self._contact_s:g} s; is a coordinator there?")
+
+    def _reply(self, timeout_s: float, job: str | None) -> Any:
+        """The last of what has come; older answers are old news."""
+        found = None
+        wait_ms = int(timeout_s * 1000)
+        while self._connection.socket.poll(0 if found is not None else wait_ms):
+            frames = self._connection.socket.recv_multipart()
+            try:
+                message = self._reader.read(frames[-1])
+            except BadFrame as error:
+                raise SearchError(f"cannot understand {self.invitation.address}: a message {error}") from None
+            if isinstance(message, Rejected) or getattr(message, "job", None) == job:
+                found = message
+            else:
+                wait_ms = 0 if found is not None else wait_ms
+        return found
+
+    def close(self) -> None:
+        """Can be called twice."""
+        if not self._context.closed:
+            self._connection.close(linger_s=0.5)
+            self._context.term()
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _fields(row: Any) -> tuple:
+    return row.move, row.visits, row.value_sum, row.votes, row.proven
+
+
+def _line(game: Any, state: Any, moves: list[int] | None) -> tuple[str, ...]:
+    """Names of a line that came from elsewhere; nothing if it cannot be played."""
+    try:
+        return names_of(game, state, moves or [])
+    except InputError:
+        return ()
+
+
+def _count_nodes(standing: Standing) -> str:
+    count = len(standing.nodes)
+    return f"{count} node{'s' if count != 1 else ''}"

@@ -1,0 +1,370 @@
+"""The coordinator: knows which nodes live, hands out one job after another, answers clients.
+
+It neither waits, nor looks at a clock, nor knows of sockets: messages and the time are given to it, and what it sends goes to a
+function (serve.py has all of these). So every order of events can be tried in a test.
+
+Nodes say what they are at with every heartbeat, and are told again what they should be at. So an order that got lost costs half
+a second, and a coordinator that was started again finds out by itself who is doing what.
+"""
+
+import logging
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from distmcts.cluster.batch_job import BatchJob
+from distmcts.cluster.merging import Source, check_rule
+from distmcts.cluster.messages import (
+    Ask,
+    AskStatus,
+    Beat,
+    Cancel,
+    Goodbye,
+    Hello,
+    JobRow,
+    Leave,
+    Message,
+    NodeRow,
+    Outcomes,
+    Pulse,
+    Ready,
+    Received,
+    Refused,
+    Rejected,
+    Report,
+    Shutdown,
+    Standing,
+    Status,
+    Stop,
+    SubmitBatch,
+    SubmitSearch,
+    UnitDone,
+    UnitFailed,
+    Welcome,
+    Who,
+)
+from distmcts.cluster.search_job import SearchJob
+from distmcts.errors import InputError
+
+BEAT_S = 0.5  # between heartbeats, both ways
+LOST_S = 2.5  # a node that has been silent for so long is lost, until it is heard again
+FORGET_S = 60.0  # how long a lost node stands in a status
+HICCUP_S = 1.0  # if we ourselves slept longer than this, nobody is blamed for our silence
+KEPT_JOBS = 1000  # that are over, and can still be asked for
+OUTCOME_BYTES = 1 << 20  # of outcomes in one message
+
+log = logging.getLogger("distmcts.coordinator")
+
+Job = SearchJob | BatchJob
+
+
+@dataclass
+class Peer:
+    """A node, as the coordinator sees it."""
+
+    identity: bytes
+    source: Source
+    workers: int
+    heard_at: float
+    is_lost: bool = False
+    beat: Beat = Beat("", "", "idle", 0, 0)
+
+
+class Coordinator:
+    """`send(identity, message)`; `note(entry, durable)` puts an entry into the journal."""
+
+    def __init__(self, send: Callable[[bytes, Message], None], note: Callable[[dict[str, Any], bool], None], now: float):
+        self.name = secrets.token_hex(8)
+        self.jobs: dict[str, Job] = {}  # in the order in which they came
+        self.peers: dict[bytes, Peer] = {}
+        self.dropped: Counter[str] = Counter()
+        self.is_ending = False
+        self._send = send
+        self._note = note
+        self._started_at = now
+        self._ticked_at = now
+        self._pulsed_at = float("-inf")
+        self._complained: set[tuple[bytes, str]] = set()
+
+    # ---- what comes in ----------------------------------------------------------------------------------------------------
+
+    def handle(self, identity: bytes, message: Message, now: float) -> None:
+        """Any message of a node or a client."""
+        match message:
+            case Hello():
+                self._hello(identity, message, now)
+            case SubmitSearch() | SubmitBatch() | Ask() | Cancel() | AskStatus() | Shutdown():
+                self._client(identity, message, now)
+            case _:
+                peer = self.peers.get(identity)
+                if peer is None:
+                    self._send(identity, Who())
+                    if isinstance(message, Beat):
+                        return  # the usual thing after a restart
+                    self.drop(identity, "out of order: before Hello")
+                    return
+                self._alive(peer, now)
+                self._node(peer, message, now)
+
+    def drop(self, identity: bytes, what: str) -> None:
+        """Count a message that cannot be used; say so once for every peer and kind."""
+        self.dropped[what] += 1
+        if (identity, what) not in self._complained and len(self._complained) < 10_000:
+            self._complained.add((identity, what))
+            log.warning("a message of %s was dropped: %s", self._name_of(identity), what)
+
+    def _name_of(self, identity: bytes) -> str:
+        return self.peers[identity].source[0] if identity in self.peers else identity.hex()[:16]
+
+    def _hello(self, identity: bytes, hello: Hello, now: float) -> None:
+        source = (hello.node, hello.epoch)
+        for other in [peer for peer in self.peers.values() if peer.source == source and peer.identity != identity]:
+            del self.peers[other.identity]  # the same process with a new connection
+        if identity not in self.peers:
+            self.peers[identity] = Peer(identity, source, hello.workers, now)
+            log.info("node %s is here, %d workers, distmcts %s", hello.node, hello.workers, hello.software)
+        self._alive(self.peers[identity], now)
+        self._send(identity, Welcome(self.name))
+
+    def _alive(self, peer: Peer, now: float) -> None:
+        peer.heard_at = now
+        if peer.is_lost:
+            peer.is_lost = False
+            log.info("node %s is back", peer.source[0])
+
+    # ---- nodes ------------------------------------------------------------------------------------------------------------
+
+    def _node(self, peer: Peer, message: Message, now: float) -> None:
+        match message:
+            case Beat():
+                peer.beat = message
+                self._reconcile(peer, now)
+            case Goodbye():
+                log.info("node %s leaves: %s", peer.source[0], message.reason)
+                self._for_active(lambda job: job.left(peer.source, message.reason))
+                del self.peers[peer.identity]
+            case Ready() | Refused() | Report():
+                job = self.jobs.get(message.job)
+                if not isinstance(job, SearchJob) and not (isinstance(job, BatchJob) and isinstance(message, Refused)):
+                    self.drop(peer.identity, "out of order: of no such job")
+                    self._send(peer.identity, Received(message.job, ""))
+                    return
+                self._of_search(peer, job, message, now)
+            case UnitDone() | UnitFailed():
+                self._of_batch(peer, self.jobs.get(message.job), message)
+                self._send(peer.identity, Received(message.job, message.unit))
+        self._next(now)
+
+    def _of_search(self, peer: Peer, job: Job, message: Ready | Refused | Report, now: float) -> None:
+        match message:
+            case Ready():
+                if peer.source in job.members:
+                    job.ready(peer.source, now)
+            case Refused():
+                log.warning("node %s refuses %s: %s", peer.source[0], job.name, message.reason)
+                job.refused(peer.source, message.reason)
+            case Report():
+                if (message.node, message.epoch) != peer.source:
+                    self.drop(peer.identity, "out of order: a report in another node's name")
+                    return
+                try:
+                    if not job.report(message, now):
+                        self.dropped["old news"] += 1
+                except InputError as error:
+                    self.drop(peer.identity, f"malformed {error}")
+                if message.ending is not None:
+                    self._send(peer.identity, Received(job.name, ""))
+
+    def _of_batch(self, peer: Peer, job: Job | None, message: UnitDone | UnitFailed) -> None:
+        if not isinstance(job, BatchJob):
+            self.drop(peer.identity, "out of order: of no such job")
+            return
+        if isinstance(message, UnitDone):
+            counted = job.done(peer.source, message.unit, message.outcome)
+        else:
+            log.warning("node %s, unit %s: %s", peer.source[0], message.unit, message.reason)
+            counted = job.failed(peer.source, message.unit, message.reason)
+        if not counted:
+            self.dropped["old news"] += 1
+
+    def _reconcile(self, peer: Peer, now: float) -> None:
+        """Compare what a node is at with what it should be at."""
+        beat = peer.beat
+        job = self.jobs.get(beat.job)
+        if beat.job and (job is None or job.is_over):
+            self._send(peer.identity, Stop(beat.job))
+        elif isinstance(job, SearchJob):
+            job.heard(peer.source, beat.state, beat.simulations, beat.granted, now)
+        elif isinstance(job, BatchJob):
+            job.heard(peer.source, beat.unit, now)
+        elif self.is_ending:
+            self._send(peer.identity, Leave("the coordinator ends"))
+
+    # ---- jobs -------------------------------------------------------------------------------------------------------------
+
+    @property
+    def active(self) -> Job | None:
+        """The first job that is not over: all nodes work on it."""
+        return next((job for job in self.jobs.values() if not job.is_over), None)
+
+    def _for_active(self, act: Callable[[Job], None]) -> None:
+        if (job := self.active) is not None:
+            act(job)
+
+    def _next(self, now: float) -> None:
+        """See that the first job is under way, and that idle nodes know of it."""
+        job = self.active
+        if job is None or self.is_ending:
+            return
+        if job.state == "waiting":
+            job.begin(now)
+            log.info("%s begins: %s", job.name, job.about)
+        for peer in self.peers.values():
+            if not peer.is_lost and peer.beat.state == "idle" and job.wants(peer.source):
+                job.invite(peer.source, peer.workers)
+                # Until its next heartbeat it counts as busy, so that it is not told twice.
+                peer.beat = Beat(job.name, "", "told", 0, 0)
+
+    def tick(self, now: float) -> None:
+        """Time passes. To be called every few hundredths of a second."""
+        if now - self._ticked_at > HICCUP_S:
+            for peer in self.peers.values():
+                peer.heard_at += now - self._ticked_at
+        self._ticked_at = now
+        for peer in list(self.peers.values()):
+            silent_s = now - peer.heard_at
+            if silent_s > LOST_S and not peer.is_lost:
+                peer.is_lost = True
+                log.warning("node %s is lost: silent for %.1f s", peer.source[0], silent_s)
+                self._for_active(lambda job, source=peer.source: job.silent(source))
+            if silent_s > FORGET_S:
+                del self.peers[peer.identity]
+        if now - self._pulsed_at >= BEAT_S:
+            self._pulsed_at = now
+            for identity in list(self.peers):
+                self._send(identity, Pulse(self.name))
+        job = self.active
+        if job is not None:
+            job.tick(now)
+            if job.is_over:
+                log.info("%s is %s%s", job.name, job.state, f": {job.why}" if job.why else "")
+                self._forget_old()
+        self._next(now)
+
+    def _forget_old(self) -> None:
+        over = [name for name, job in self.jobs.items() if job.is_over]
+        for name in over[: max(0, len(over) - KEPT_JOBS)]:
+            del self.jobs[name]
+
+    # ---- clients ----------------------------------------------------------------------------------------------------------
+
+    def _client(self, identity: bytes, message: Message, now: float) -> None:
+        match message:
+            case SubmitSearch() | SubmitBatch():
+                self._submit(identity, message, now)
+            case Ask():
+                self._tell(identity, message, now)
+            case Cancel():
+                if message.job in self.jobs:
+                    self.jobs[message.job].cancel(now)
+            case AskStatus():
+                self._send(identity, self.status(now))
+            case Shutdown():
+                self.end("asked to")
+
+    def _submit(self, identity: bytes, message: SubmitSearch | SubmitBatch, now: float) -> None:
+        if message.job not in self.jobs:
+            try:
+                self._check(message)
+            except InputError as error:
+                self._send(identity, Rejected(str(error)))
+                return
+            self._note({"kind": "submitted", "job": message.job, "message": message}, True)
+            self.add(message)
+        self._next(now)
+        self._tell(identity, Ask(message.job, 0), now)
+
+    def _check(self, message: SubmitSearch | SubmitBatch) -> None:
+        if isinstance(message, SubmitSearch):
+            check_rule(message.search.merge)
+            if message.search.seconds is None and message.search.simulations is None:
+                raise InputError("a search needs a budget: seconds or simulations")
+
+    def add(self, message: SubmitSearch | SubmitBatch) -> Job:
+        def send(source: Source, order: Message) -> None:
+            for peer in self.peers.values():
+                if peer.source == source:
+                    self._send(peer.identity, order)
+
+        if isinstance(message, SubmitSearch):
+            job: Job = SearchJob(message.job, message.search, send, self._note)
+        else:
+            job = BatchJob(message, send, self._note)
+        self.jobs[message.job] = job
+        return job
+
+    def _tell(self, identity: bytes, ask: Ask, now: float) -> None:
+        """How far a job is, or what it has found."""
+        job = self.jobs.get(ask.job)
+        if job is None:
+            self._send(identity, Standing(ask.job, "unknown", "", 0.0, 0, []))
+        elif isinstance(job, SearchJob) and job.answer is not None:
+            self._send(identity, job.answer)
+        elif isinstance(job, BatchJob) and job.state != "failed":
+            self._send(identity, self._outcomes(job, ask.start, now))
+        else:
+            visits = job.tally.visits if isinstance(job, SearchJob) else 0
+            before = sum(not other.is_over for other in self.jobs.values() if other is not job)
+            note = job.why or (f"{before} jobs come first" if job.state == "waiting" else self._who_is_missing())
+            self._send(identity, Standing(job.name, job.state, note, job.elapsed_s(now), visits, job.node_rows(now)))
+
+    def _who_is_missing(self) -> str:
+        return "" if any(not peer.is_lost for peer in self.peers.values()) else "no nodes yet"
+
+    def _outcomes(self, job: BatchJob, start: int, now: float) -> Outcomes:
+        some, size = [], 0
+        for outcome in job.outcomes[start:]:
+            size += len(outcome[1])
+            if some and size > OUTCOME_BYTES:
+                break
+            some.append(outcome)
+        return Outcomes(job.name, start, some, len(job.units), len(job.outcomes), job.node_rows(now))
+
+    def status(self, now: float) -> Status:
+        nodes = [
+            NodeRow(
+                name=peer.source[0],
+                state="lost: silent" if peer.is_lost else peer.beat.state,
+                workers=peer.workers,
+                simulations=peer.beat.simulations,
+                elapsed_s=max(0.0, now - peer.heard_at),
+                replaced=0,
+                merging_s=0.0,
+            )
+            for peer in self.peers.values()
+        ]
+        jobs = [self._job_row(job) for job in list(self.jobs.values())[-20:]]
+        return Status(self.name, max(0.0, now - self._started_at), nodes, jobs, dict(self.dropped))
+
+    def _job_row(self, job: Job) -> JobRow:
+        state = f"{job.state}: {job.why}" if job.why else job.state
+        if isinstance(job, BatchJob):
+            return JobRow(job.name, job.about, state, len(job.outcomes), len(job.units), [], {})
+        rows = job.top_rows()
+        names = {str(row.move): job.search.names[str(row.move)] for row in rows if str(row.move) in job.search.names}
+        return JobRow(job.name, job.about, state, job.tally.visits, job.search.simulations, rows, names)
+
+    # ---- ending -----------------------------------------------------------------------------------------------------------
+
+    def end(self, reason: str) -> None:
+        """Send all nodes home."""
+        self.is_ending = True
+        for identity in self.peers:
+            self._send(identity, Leave(reason))
+
+    def suspend(self, now: float) -> None:
+        """Put into the journal what is needed to go on later."""
+        for job in self.jobs.values():
+            job.suspend(now)

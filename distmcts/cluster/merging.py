@@ -1,0 +1,149 @@
+"""Many machines' statistics as one answer. Pure functions and one book of reports; nothing here knows of sockets or clocks.
+
+How the reports of many machines become one answer, and what machines are told meanwhile:
+
+    sum        they search apart; visits are added up
+    vote       they search apart; each has one vote, for its most visited move
+    periodic   now and then each is told what the others know of the moves at the root; added up
+    share      now and then each is told what the others know of all much visited nodes (tree/share.py); added up
+
+Reports are cumulative and named by (node, epoch); of each name the one with the highest sequence counts, whatever the order in
+which they come and however often. So the merged visits are exactly the simulations that the newest reports tell of.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from distmcts.cluster.messages import MAX_ENTRIES, Statistics
+from distmcts.errors import InputError, unknown
+from distmcts.kernels.layout import SCALE
+from distmcts.tree.merge import MergedMove
+from distmcts.tree.share import NOTHING, Path, Statistic, by_visits, without
+
+RULES = ("sum", "vote", "periodic", "share")
+EXCHANGING = ("periodic", "share")
+MERGE_S = 1 / 3  # between two reports: MoGo's pace (Gelly et al. 2008)
+
+Told = dict[Path, Statistic]
+Source = tuple[str, int]  # node and epoch
+
+
+def check_rule(rule: str) -> None:
+    if rule not in RULES:
+        raise unknown("merge rule", rule, RULES)
+
+
+# ---- on the wire ---------------------------------------------------------------------------------------------------------
+
+
+def pack(told: Mapping[Path, Statistic]) -> Statistics:
+    """Statistics of nodes, each one's parent among them, for the wire. Beyond MAX_ENTRIES the deepest are left out."""
+    paths = sorted(told, key=len)[:MAX_ENTRIES]
+    place = {path: i for i, path in enumerate(paths)}
+    return Statistics(
+        visits=[told[path].visits for path in paths],
+        value_sums=[told[path].value_sum for path in paths],
+        parents=[place[path[:-1]] for path in paths[1:]],
+        moves=[path[-1] for path in paths[1:]],
+    )
+
+
+def unpack(statistics: Statistics) -> Told:
+    """What `pack` packed. InputError if it cannot be the statistics of any tree."""
+    visits, value_sums, parents, moves = statistics.visits, statistics.value_sums, statistics.parents, statistics.moves
+    if not len(visits) == len(value_sums) == len(parents) + 1 == len(moves) + 1:
+        raise InputError("statistics: lists of different lengths")
+    paths: list[Path] = [()]
+    below = [0] * len(visits)
+    for i, (parent, move) in enumerate(zip(parents, moves, strict=True), start=1):
+        if parent >= i:
+            raise InputError("statistics: a node before its parent")
+        paths.append((*paths[parent], move))
+        below[parent] += visits[i]
+    told = dict(zip(paths, map(Statistic, visits, value_sums), strict=True))
+    if len(told) != len(paths):
+        raise InputError("statistics: a node stands there twice")
+    if any(inside > own for inside, own in zip(below, visits, strict=True)):
+        raise InputError("statistics: more visits below a node than it has")
+    if any(abs(value_sum) > own * SCALE for value_sum, own in zip(value_sums, visits, strict=True)):
+        raise InputError("statistics: a value sum beyond its visits")
+    return told
+
+
+# ---- the book ------------------------------------------------------------------------------------------------------------
+
+
+class Entry(NamedTuple):
+    """The newest report of a source."""
+
+    sequence: int
+    told: Told
+    proven: dict[int, float]
+
+
+class Tally:
+    """The newest report of every source, and their sum. A source that is lost stays: what it searched was searched."""
+
+    def __init__(self) -> None:
+        self.entries: dict[Source, Entry] = {}
+        self.total: Told = {}
+
+    def take(self, source: Source, sequence: int, told: Told, proven: dict[int, float] | None = None) -> bool:
+        """Let a report count; False if it is old news. InputError if it tells of fewer visits than an older one."""
+        before = self.entries.get(source)
+        if before is not None:
+            if sequence <= before.sequence:
+                return False
+            if told[()].visits < before.told[()].visits:
+                raise InputError("statistics: a later report has fewer visits")
+        self._replace(before.told if before else {}, told)
+        self.entries[source] = Entry(sequence, told, proven or {})
+        return True
+
+    def _replace(self, old: Told, new: Told) -> None:
+        total = self.total
+        for path, statistic in new.items():
+            so_far, was = total.get(path, NOTHING), old.get(path, NOTHING)
+            total[path] = Statistic(
+                so_far.visits + statistic.visits - was.visits, so_far.value_sum + statistic.value_sum - was.value_sum
+            )
+        for path in old.keys() - new.keys():  # left out of a report that would have been too large
+            rest, was = total[path], old[path]
+            total[path] = Statistic(rest.visits - was.visits, rest.value_sum - was.value_sum)
+
+    @property
+    def visits(self) -> int:
+        """Simulations that the reports tell of, each counted once."""
+        return self.total[()].visits if self.total else 0
+
+    def visits_of(self, source: Source) -> int:
+        entry = self.entries.get(source)
+        return entry.told[()].visits if entry else 0
+
+    def others(self, source: Source) -> Told:
+        """What all sources but one have found: what that one may borrow. Always has the root."""
+        entry = self.entries.get(source)
+        return {(): NOTHING, **without(self.total, entry.told if entry else {})}
+
+    def rows(self, rule: str) -> list[MergedMove]:
+        """The moves at the root, best first."""
+        votes = _votes(entry.told for entry in self.entries.values())
+        proven = {move: value for entry in self.entries.values() for move, value in entry.proven.items()}
+        rows = [
+            MergedMove(path[0], told.visits, told.value_sum, votes.get(path[0], 0), proven.get(path[0]))
+            for path, told in self.total.items()
+            if len(path) == 1
+        ]
+        if rule == "vote":
+            return sorted(rows, key=lambda row: (-row.votes, *by_visits(row)))
+        return sorted(rows, key=by_visits)
+
+
+def _votes(reports: Iterable[Told]) -> dict[int, int]:
+    votes: dict[int, int] = {}
+    for told in reports:
+        moves = [(-statistic.visits, -statistic.value_sum, path[0]) for path, statistic in told.items() if len(path) == 1]
+        if moves:
+            move = min(moves)[2]
+            votes[move] = votes.get(move, 0) + 1
+    return votes

@@ -1,0 +1,276 @@
+"""A cluster node: one machine that takes part in searches with all its cores, or carries out units, one after another."""
+
+import json
+import logging
+import os
+import signal
+import threading
+import time
+from typing import Any
+
+from distmcts.cluster.keys import Invitation
+from distmcts.cluster.link import IDLE, Link
+from distmcts.cluster.merging import RULES
+from distmcts.cluster.messages import (
+    Beat,
+    Go,
+    Hello,
+    Leave,
+    Message,
+    Others,
+    Prepare,
+    Ready,
+    Refused,
+    Stop,
+    UnitDone,
+    UnitFailed,
+    Work,
+)
+from distmcts.cluster.order import open_order
+from distmcts.cluster.part import Part, place_seed
+from distmcts.cluster.work import CarryOut, load_kind
+from distmcts.engine import Engine
+from distmcts.errors import DistmctsError, InputError, SearchError
+from distmcts.version import __version__
+
+SILENCE_S = 30.0  # a node whose coordinator has been silent for so long ends by itself
+IDLE_S = 0.5  # how long to wait for orders at a time
+KEPT_OUTCOMES = 100  # of units: should they be asked for twice
+HARD_END_S = 10.0  # a node that was told to end and has not after so long is ended
+
+log = logging.getLogger("distmcts.node")
+
+
+class LeaveCluster(Exception):
+    """The coordinator sends us home."""
+
+
+class ClusterNode:
+    """Owns the link, and engines while there is work. `run` blocks until the node ends, and says why.
+
+    It belongs in the main thread: trouble that the link sees, or the end of standard input, ends the process by SIGTERM.
+    """
+
+    def __init__(
+        self,
+        invitation: Invitation,
+        name: str,
+        *,
+        workers: int | None = None,
+        memory: str | int | None = None,
+        silence_s: float = SILENCE_S,
+    ):
+        self.name = name
+        self.trouble: str | None = None
+        self.is_rejected = False
+        self._own_settings: dict[str, Any] = {
+            key: value for key, value in (("workers", workers), ("memory", memory)) if value is not None
+        }
+        self._epoch = time.time_ns() // 1_000_000
+        self._finished: dict[tuple[str, str], Message] = {}  # outcomes of units
+        self._batch: tuple[str, CarryOut] | None = None
+        cores = workers or len(os.sched_getaffinity(0))
+        hello = Hello(name, self._epoch, cores, __version__)
+        self._link = Link(invitation, hello, silence_s, self._on_trouble)
+
+    # ---- ending -----------------------------------------------------------------------------------------------------------
+
+    def _on_trouble(self, reason: str, is_rejected: bool) -> None:
+        """Called from other threads."""
+        if self.trouble is None:
+            self.trouble, self.is_rejected = reason, is_rejected
+            os.kill(os.getpid(), signal.SIGTERM)
+            timer = threading.Timer(HARD_END_S, os._exit, (1,))
+            timer.daemon = True
+            timer.start()
+
+    def end_with(self, stream) -> None:
+        """End when a stream does: over ssh, when the other side is gone."""
+
+        def watch() -> None:
+            while stream.read(4096):
+                pass
+            self._on_trouble("standard input is closed", False)
+
+        threading.Thread(target=watch, daemon=True).start()
+
+    def run(self) -> str:
+        """Take orders until the coordinator sends us home; returns what it said.
+
+        SIGTERM and Ctrl-C are let through, after everything that was searched has been reported.
+        """
+        reason = "ended"
+        try:
+            while True:
+                message = self._link.receive(IDLE_S)
+                if isinstance(message, Prepare):
+                    self._search(message)
+                elif isinstance(message, Work):
+                    self._work(message)
+                elif isinstance(message, Leave):
+                    raise LeaveCluster(message.reason)
+        except LeaveCluster as leave:
+            reason = f"sent home: {leave}"
+            return reason
+        except (KeyboardInterrupt, SystemExit):
+            reason = self.trouble or "interrupted"
+            raise
+        finally:
+            self._link.close(reason)
+
+    # ---- searching --------------------------------------------------------------------------------------------------------
+
+    def _search(self, prepare: Prepare) -> None:
+        """Take part in a search from its preparation to its last report."""
+        job = prepare.job
+        self._say(job, "preparing")
+        try:
+            engine = self._engine(prepare)
+        except (DistmctsError, ImportError, ValueError, TypeError) as error:
+            log.warning("%s is refused: %s", job, error)
+            self._link.send(Refused(job, f"{self.name}: {' '.join(str(error).split())}"))
+            self._link.beat = IDLE
+            return
+        try:
+            with engine:
+                self._take_part(Part(engine, prepare.search, job, (self.name, self._epoch)), prepare)
+        finally:
+            self._link.beat = IDLE
+
+    def _engine(self, prepare: Prepare) -> Engine:
+        if prepare.search.merge not in RULES:
+            raise InputError(f"does not know the merge rule {prepare.search.merge!r}")
+        game, state, settings = open_order(prepare.search, self._own_settings)
+        if settings.get("seed") is not None:
+            settings["seed"] = place_seed(int(settings["seed"]), prepare.place)
+        return Engine(game, state, **settings)
+
+    def _take_part(self, part: Part, prepare: Prepare) -> None:
+        job = prepare.job
+        self._say(job, "ready")
+        self._link.send(Ready(job))
+        clock = _Budget()
+        reason = None
+        log.info("%s: ready", job)
+        try:
+            while reason is None:
+                reason = self._orders(part, clock, IDLE_S if clock.is_waiting(part.simulations) else 0.0)
+                if reason is None and not clock.is_waiting(part.simulations):
+                    reason = self._slice(part, clock, prepare.search.merge_s)
+        except (KeyboardInterrupt, SystemExit, LeaveCluster):
+            if clock.has_begun:
+                self._link.send(part.report(self.trouble or "the node left"))
+            raise
+        except SearchError as error:
+            log.error("%s: %s", job, error)
+            reason = str(error)
+        except DistmctsError as error:  # the game is broken
+            log.error("%s: %s", job, error)
+            self._link.send(Refused(job, f"{self.name}: {error}"))
+            return
+        if clock.has_begun:
+            self._link.send(part.report(reason))
+        log.info("%s: %d simulations; ended by: %s", job, part.simulations, reason)
+
+    def _orders(self, part: Part, clock: "_Budget", timeout_s: float) -> str | None:
+        """Take all orders that have come; why the search ends, if it does."""
+        news: Others | None = None
+        message = self._link.receive(timeout_s)
+        while message is not None:
+            match message:
+                case Leave():
+                    raise LeaveCluster(message.reason)
+                case Stop(job=part.job):
+                    return "stopped by the coordinator"
+                case Go(job=part.job):
+                    if not clock.has_begun:
+                        part.begin()
+                    clock.go(message)
+                    self._say(part.job, "searching", part.simulations, clock.granted or 0)
+                case Others(job=part.job):
+                    news = message
+            message = self._link.receive(0.0)
+        if news is not None:
+            part.take(news)
+        return None
+
+    def _slice(self, part: Part, clock: "_Budget", merge_s: float) -> str | None:
+        """Search until the next report; why the search ends, if it does."""
+        left_s = clock.left_s()
+        if left_s is not None and left_s <= 0 and part.simulations:
+            return "time"
+        seconds = merge_s if left_s is None else max(0.001, min(merge_s, left_s))
+        simulations = None if clock.granted is None else clock.granted - part.simulations
+
+        def on_progress(done: int) -> None:
+            self._say(part.job, "searching", done, clock.granted or 0)
+
+        part.run(seconds, simulations, on_progress)
+        if part.stopped_by:
+            return part.stopped_by
+        left_s = clock.left_s()
+        if left_s is not None and left_s <= 0:
+            return "time"
+        self._link.send(part.report())
+        return None
+
+    def _say(self, job: str, state: str, simulations: int = 0, granted: int = 0, unit: str = "") -> None:
+        self._link.beat = Beat(job, unit, state, simulations, granted)
+
+    # ---- units ------------------------------------------------------------------------------------------------------------
+
+    def _work(self, work: Work) -> None:
+        """Carry out a unit; if it was done before, say so again."""
+        key = (work.job, work.unit)
+        if key not in self._finished:
+            self._say(work.job, "working", unit=work.unit)
+            message = self._carry_out(work)
+            if message is None:
+                return
+            self._finished[key] = message
+            while len(self._finished) > KEPT_OUTCOMES:
+                del self._finished[next(iter(self._finished))]
+        self._link.send(self._finished[key])
+        self._link.beat = IDLE
+
+    def _carry_out(self, work: Work) -> Message | None:
+        try:
+            if self._batch is None or self._batch[0] != work.job:
+                self._batch = work.job, load_kind(work.kind, json.loads(work.context))
+        except (DistmctsError, ImportError, ValueError, TypeError, KeyError) as error:
+            self._batch = None
+            self._link.send(Refused(work.job, f"{self.name}: {' '.join(str(error).split())}"))
+            self._link.beat = IDLE
+            return None
+        try:
+            found = self._batch[1](work.unit)
+            return UnitDone(work.job, work.unit, json.dumps(found, allow_nan=False))
+        except Exception as error:  # whatever is wrong with a unit, the node lives on
+            log.warning("unit %s: %s", work.unit, error)
+            return UnitFailed(work.job, work.unit, f"{self.name}: {type(error).__name__}: {' '.join(str(error).split())}"[:2000])
+
+
+class _Budget:
+    """What a node may still do: time by its own clock, and simulations granted."""
+
+    def __init__(self) -> None:
+        self.has_begun = False
+        self.granted: int | None = None
+        self._deadline: float | None = None
+
+    def go(self, order: Go) -> None:
+        if not self.has_begun:
+            self.has_begun = True
+            self._deadline = None if order.seconds is None else time.monotonic() + order.seconds
+        if order.granted is not None:
+            self.granted = max(self.granted or 0, order.granted)
+
+    def left_s(self) -> float | None:
+        return None if self._deadline is None else self._deadline - time.monotonic()
+
+    def is_waiting(self, simulations: int) -> bool:
+        """Whether there is nothing to do until the next order."""
+        if not self.has_begun:
+            return True
+        is_over = self._deadline is not None and time.monotonic() >= self._deadline
+        return not is_over and self.granted is not None and simulations >= self.granted

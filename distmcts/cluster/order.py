@@ -1,0 +1,124 @@
+"""A search as it is ordered from a cluster: made by a client who has the game, opened by nodes that must have the very same."""
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+from distmcts.cluster.merging import EXCHANGING, MERGE_S, check_rule
+from distmcts.cluster.messages import Search
+from distmcts.demands import check_settings
+from distmcts.errors import InputError
+from distmcts.game import Game, State
+from distmcts.registry import OPEN_SPIEL, load_game
+from distmcts.settings import SearchSettings, check_budget, make_settings
+from distmcts.tree.share import SHARE
+
+NAMED = 500  # moves whose names are sent along, for those who look on
+LEAST_MERGE_S, MOST_MERGE_S = 0.01, 60.0
+
+
+class Order(NamedTuple):
+    game: Game
+    state: State
+    search: Search
+    settings: SearchSettings
+
+
+def make_order(
+    game: Any,
+    state: State | str | None = None,
+    *,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    merge: str = "sum",
+    share: float = SHARE,
+    merge_s: float = MERGE_S,
+    wait_s: float = 60.0,
+    game_parameters: dict[str, Any] | None = None,
+    **settings: Any,
+) -> Order:
+    """Everything that can be wrong with a search is found here, before anybody else hears of it."""
+    if not isinstance(game, str) and not getattr(game, "name", None):
+        raise InputError("a cluster searches games that every node can load by name, see `distmcts games`")
+    check_rule(merge)
+    given = {key: value for key, value in settings.items() if value is not None}
+    made = make_settings(**given)
+    loaded = load_game(game, **(game_parameters or {}))
+    if loaded.in_python and not loaded.name.startswith(OPEN_SPIEL):
+        raise InputError(f"{loaded.name}: a cluster searches games that every node can load by name, see `distmcts games`")
+    check_settings(loaded, made)
+    if merge in EXCHANGING:
+        _check_exchange(merge, made)
+    for key, value, least, most in (
+        ("share", share, 0, 1),
+        ("merge_s", merge_s, LEAST_MERGE_S, MOST_MERGE_S),
+        ("wait_s", wait_s, 0, 1e6),
+    ):
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not least <= value <= most:
+            raise InputError(f"{key}={value!r}: must be a number from {least:g} to {most:g}")
+    simulations, seconds = check_budget(simulations, seconds)
+    start = _start(loaded, state)
+    search = Search(
+        game=loaded.name,
+        parameters=loaded.parameters,
+        fingerprint=fingerprint(loaded),
+        position=loaded.pack(start),
+        settings=given,
+        seconds=seconds,
+        simulations=simulations,
+        merge=merge,
+        share=float(share),
+        merge_s=float(merge_s),
+        wait_s=float(wait_s),
+        names={str(move): loaded.move_name(start, move) for move in loaded.legal_moves(start)[:NAMED]},
+    )
+    return Order(loaded, start, search, made)
+
+
+def _start(game: Game, state: State | str | None) -> State:
+    if state is None:
+        state = game.initial_state()
+    elif isinstance(state, str):
+        state = game.parse(state)
+    game.check_state(state)
+    if game.is_over(state):
+        raise InputError(f"no legal move: the game is over in {game.name} position {game.format(state)!r}")
+    return state
+
+
+def _check_exchange(rule: str, settings: SearchSettings) -> None:
+    """What borrowed statistics do not go together with."""
+    refused = {
+        "parallel='root'": settings.parallel == "root",
+        "selection='ucb1_tuned'": settings.selection == "ucb1_tuned",
+        "rave": settings.rave is not None,
+        "solver": settings.solver,
+    }
+    for what, is_set in refused.items():
+        if is_set:
+            raise InputError(f"{what}: what it needs to know is not exchanged by merge rule {rule!r}; use 'sum' or 'vote'")
+
+
+def open_order(search: Search, own_settings: dict[str, Any]) -> tuple[Game, State, dict[str, Any]]:
+    """Game, position and settings on a node; an InputError says why it cannot take part. The node's own settings go first."""
+    game = load_game(search.game, **search.parameters)
+    if fingerprint(game) != search.fingerprint:
+        raise InputError(f"has another version of {search.game}: {fingerprint(game)}, the job wants {search.fingerprint}")
+    try:
+        state = game.state(search.position)
+        game.check_state(state)
+    except InputError:
+        raise
+    except Exception as error:  # each game has its own way to refuse
+        raise InputError(f"cannot read the position: {' '.join(str(error).split())}") from None
+    settings = {key: value for key, value in search.settings.items() if key != "stop_when_decided"}  # the coordinator decides
+    return game, state, {**settings, **own_settings}
+
+
+def fingerprint(game: Game) -> str:
+    """Two machines with the same one have the same rules."""
+    if not game.in_python:
+        return game.type_name
+    try:
+        return f"{game.name} of open_spiel {version('open_spiel')}"
+    except PackageNotFoundError:
+        return f"{game.name} of an unknown open_spiel"

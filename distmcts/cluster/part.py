@@ -1,0 +1,107 @@
+"""One node's part in a search: an engine that searches a slice at a time, reports, and borrows what others know."""
+
+import time
+
+from distmcts.cluster.merging import EXCHANGING, Told, pack, unpack
+from distmcts.cluster.messages import MAX_ENTRIES, MAX_LINES, Ending, Others, Report, Search
+from distmcts.engine import Engine
+from distmcts.errors import InputError
+from distmcts.kernels.layout import ROOT
+from distmcts.parallel.stoppers import Progress
+from distmcts.tree import view
+from distmcts.tree.merge import merged
+from distmcts.tree.share import Ledger, Statistic, borrow, own, own_root
+
+ENDS = ("proven", "memory is full")  # reasons for which an engine stops before its slice is over, for good
+
+
+class Part:
+    """`name`: of the node, with its epoch. The engine stands still whenever a method has returned."""
+
+    def __init__(self, engine: Engine, search: Search, job: str, name: tuple[str, int]):
+        self.engine = engine
+        self.search = search
+        self.job = job
+        self.name = name
+        self.simulations = 0
+        self.stopped_by = ""  # set when there is nothing left to search
+        self._ledger = Ledger()
+        self._sequence = 0
+        self._borrowed = 0  # sequence of the last news
+        self._began = time.perf_counter()
+        self._searched_s = 0.0
+        self._replaced = 0
+
+    def begin(self) -> None:
+        self._began = time.perf_counter()
+
+    def run(self, seconds: float | None, simulations: int | None, on_progress) -> None:
+        """Search for a slice."""
+        done = self.simulations
+
+        def show(progress: Progress) -> None:
+            on_progress(done + progress.simulations)
+
+        try:
+            outcome = self.engine.run(seconds=seconds, simulations=simulations, on_progress=show)
+        finally:  # also after Ctrl-C: the trees are whole, and what is in them was searched
+            self.simulations = self._own_visits()
+        self._searched_s += outcome.elapsed_s
+        self._replaced += outcome.replaced
+        if outcome.stopped_by in ENDS:
+            self.stopped_by = outcome.stopped_by
+
+    def _own_visits(self) -> int:
+        return sum(view.visits(tree) for tree in self.engine.trees) - self._ledger.borrowed.get((), Statistic(0, 0)).visits
+
+    def take(self, news: Others) -> None:
+        """Borrow what the others have found."""
+        if self.search.merge in EXCHANGING and news.sequence > self._borrowed:
+            self._borrowed = news.sequence
+            borrow(self.engine.trees[0], self._ledger, unpack(news.statistics))
+
+    def report(self, stopped_by: str | None = None) -> Report:
+        """All that was found so far; with a reason, it is the last one."""
+        self._sequence += 1
+        trees = self.engine.trees
+        proven = {str(child.move): child.proven for tree in trees for child in view.children(tree) if child.proven is not None}
+        ending = None if stopped_by is None else self._ending(stopped_by)
+        node, epoch = self.name
+        return Report(self.job, node, epoch, self._sequence, pack(self._told()), proven, ending)
+
+    def _told(self) -> Told:
+        """All moves at the root (but at most MAX_ENTRIES, most visited first); with `share` also the much visited nodes below."""
+        trees = self.engine.trees
+        if len(trees) == 1:
+            depth = None if self.search.merge == "share" else 0
+            told = own(trees[0], self._ledger, self.search.share, depth)
+            rows = own_root(trees[0], self._ledger)
+        else:
+            sums = [int(view.columns(tree).value_sum[ROOT]) for tree in trees]
+            told = {(): Statistic(sum(view.visits(tree) for tree in trees), sum(sums))}
+            rows = merged(trees)
+        for row in rows[: MAX_ENTRIES - 1]:
+            told.setdefault((row.move,), Statistic(row.visits, row.value_sum))
+        return told
+
+    def _ending(self, stopped_by: str) -> Ending:
+        elapsed = time.perf_counter() - self._began
+        best = [row.move for row in merged(self.engine.trees)[:MAX_LINES]]
+        return Ending(
+            stopped_by=stopped_by,
+            elapsed_s=elapsed,
+            replaced=self._replaced,
+            nodes=self.engine.nodes_used(),
+            bytes_used=self.engine.bytes_used(),
+            merging_s=max(0.0, elapsed - self._searched_s),
+            lines=list(self.engine.lines(best).values()),
+        )
+
+
+def place_seed(seed: int, place: int) -> int:
+    """The seed of one node's engine: of many nodes with one seed, no two grow the same tree."""
+    from distmcts.kernels.rng import seeded
+
+    if seed < 0:
+        raise InputError(f"seed={seed}: must not be negative")
+    return int(seeded(seed, place)[0] >> 1)

@@ -1,0 +1,432 @@
+"""One search on many cluster nodes, as the coordinator sees it.
+
+    waiting -> preparing -> searching -> ending -> done, or failed
+
+Time begins when the nodes are ready (compiling is not searching) and ends by the coordinator's clock; nodes keep it by their own,
+so one that is cut off ends by itself. Whoever has not sent the last report by then is named in the answer with what it last told.
+Nodes may come and go at any time; what they reported counts.
+
+Simulations are granted to nodes bit by bit, half of what is left at a time, so that fast ones get more and what a lost node did
+not do goes to others. If it comes back after that, what it did counts as well.
+
+Nothing here waits, sends or looks at a clock: time is given, and orders go to `send`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from distmcts.cluster.merging import EXCHANGING, Source, Tally, pack, unpack
+from distmcts.cluster.messages import (
+    MAX_ENTRIES,
+    MAX_LINES,
+    Answer,
+    Ending,
+    Go,
+    Message,
+    MoveRow,
+    NodeRow,
+    Others,
+    Prepare,
+    Report,
+    Search,
+    Stop,
+)
+from distmcts.errors import InputError
+from distmcts.parallel.stoppers import Decided, Progress
+from distmcts.tree.share import NOTHING
+
+GATHER_S = 1.0  # once a node is ready: how long the others are waited for
+GRACE_S = 0.7  # after the end of time: how long last reports are waited for
+RETURN_S = 2.0  # after a restart: how long nodes have to come back
+JOURNAL_S = 1.0  # between two entries in the journal of what a node has found
+LEAST_GRANT = 1000  # simulations: fewer are not worth a message
+SHOWN = 20  # rows of a standing
+
+Send = Callable[[Source, Message], None]
+Note = Callable[..., None]  # an entry in the journal: a dictionary, and whether it must be on the disk
+
+
+@dataclass
+class Member:
+    """A node's part in the search."""
+
+    place: int
+    workers: int
+    state: str = "preparing"  # then ready, searching, finished; or refused, left
+    why: str = ""
+    is_silent: bool = False
+    granted: int = 0
+    last_grant: int = 0
+    told: int = 0  # simulations, as its last heartbeat says
+    began: float | None = None
+    noted: float = float("-inf")  # when its report was last put into the journal
+    ending: Ending | None = None
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ("preparing", "ready", "searching") and not self.is_silent
+
+
+class SearchJob:
+    kind = "search"
+
+    def __init__(self, name: str, search: Search, send: Send, note: Note):
+        self.name = name
+        self.search = search
+        self.state = "waiting"
+        self.why = ""
+        self.tally = Tally()
+        self.members: dict[Source, Member] = {}
+        self.answer: Answer | None = None
+        self.seconds_left = search.seconds  # fewer after a checkpoint
+        self.deadline: float | None = None
+        self._send, self._note = send, note
+        self._began_at: float | None = None
+        self._searched_before_s = 0.0
+        self._first_ready: float | None = None
+        self._alone_since: float | None = None
+        self._end_by = 0.0
+        self._stopped_by = ""
+        self._quiet_until = 0.0  # after a restart: nobody is granted anything, and nobody is missed, before
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("done", "failed")
+
+    @property
+    def about(self) -> str:
+        budget = [f"{self.search.seconds:g} s"] if self.search.seconds is not None else []
+        budget += [f"{self.search.simulations:,} simulations"] if self.search.simulations is not None else []
+        return f"search of {self.search.game}, {', '.join(budget)}, {self.search.merge}"
+
+    # ---- nodes come and go ------------------------------------------------------------------------------------------------
+
+    def begin(self, now: float) -> None:
+        self.state = "preparing"
+        self._alone_since = now
+
+    def wants(self, source: Source) -> bool:
+        """Whether an idle node has something to do here."""
+        member = self.members.get(source)
+        return self.state in ("preparing", "searching") and (member is None or member.state == "preparing")
+
+    def invite(self, source: Source, workers: int) -> None:
+        """Have a node take part; may be repeated."""
+        if source not in self.members:
+            self.members[source] = Member(len(self.members), workers)
+        self._send(source, Prepare(self.name, self.search, self.members[source].place))
+
+    def heard(self, source: Source, state: str, simulations: int, granted: int, now: float) -> None:
+        """A node says that it is at this job. Orders that may have got lost are given again."""
+        member = self.members.setdefault(source, Member(len(self.members), 0))
+        member.is_silent = False
+        member.told = max(member.told, simulations)
+        member.granted = max(member.granted, granted)
+        if self.is_over or self.state == "ending":
+            self._send(source, Stop(self.name))
+        elif state == "ready" and member.state in ("preparing", "ready"):
+            self.ready(source, now)
+        elif state == "searching" and member.state in ("preparing", "ready", "searching"):
+            if member.began is None:
+                member.began = now
+            member.state = "searching"
+            self._grant(source, now)
+
+    def ready(self, source: Source, now: float) -> None:
+        member = self.members[source]
+        member.state = "ready"
+        if self._first_ready is None:
+            self._first_ready = now
+        if self.state == "searching":
+            self._go(source, now)
+
+    def refused(self, source: Source, reason: str) -> None:
+        member = self.members.get(source)
+        if member and member.state not in ("finished", "refused"):
+            member.state, member.why = "refused", reason
+
+    def silent(self, source: Source) -> None:
+        if source in self.members:
+            self.members[source].is_silent = True
+
+    def left(self, source: Source, reason: str) -> None:
+        member = self.members.get(source)
+        if member and member.state not in ("finished", "refused"):
+            member.state, member.why = "left", reason
+
+    # ---- searching --------------------------------------------------------------------------------------------------------
+
+    def report(self, report: Report, now: float) -> bool:
+        """Let a report count; False if it is old news. InputError if it is impossible."""
+        source = (report.node, report.epoch)
+        told = unpack(report.statistics)
+        proven = _by_move(report.proven)
+        if self.is_over or not self.tally.take(source, report.sequence, told, proven):
+            return False
+        member = self.members.setdefault(source, Member(len(self.members), 0))
+        member.is_silent = False
+        if report.ending is not None and member.state != "finished":
+            member.state, member.ending = "finished", report.ending
+        if report.ending is not None or now - member.noted >= JOURNAL_S:
+            self._note_report(report, whole=False)
+            member.noted = now
+        if self.search.merge in EXCHANGING and member.state == "searching" and len(self.tally.entries) > 1:
+            self._send(source, Others(self.name, report.sequence, pack(self.tally.others(source))))
+        if member.state == "searching":
+            self._grant(source, now)
+        return True
+
+    def _note_report(self, report: Report, whole: bool) -> None:
+        """Into the journal: all of it, or what the answer needs."""
+        told = unpack(report.statistics)
+        kept = told if whole else {path: statistic for path, statistic in told.items() if len(path) <= 1}
+        fields = {"node": report.node, "epoch": report.epoch, "sequence": report.sequence}
+        self._note({"kind": "report", "job": self.name, **fields, "statistics": pack(kept), "proven": report.proven}, False)
+
+    def _go(self, source: Source, now: float) -> None:
+        member = self.members[source]
+        member.began = now
+        member.state = "searching"
+        if self.search.simulations is None:
+            self._send(source, Go(self.name, self._left(now), None))
+        else:
+            self._grant(source, now)
+
+    def _left(self, now: float) -> float | None:
+        return None if self.deadline is None else max(0.0, self.deadline - now)
+
+    def _grant(self, source: Source, now: float) -> None:
+        """Give a node more to do before it runs out."""
+        if self.search.simulations is None or self.state != "searching" or now < self._quiet_until:
+            return
+        member = self.members[source]
+        if member.granted - self.tally.visits_of(source) > member.last_grant / 2:
+            return
+        pool = self.search.simulations - sum(
+            max(other.granted, self.tally.visits_of(at)) if other.is_active else self.tally.visits_of(at)
+            for at, other in self.members.items()
+        )
+        # Sources of a time before a restart may have no member.
+        pool -= sum(self.tally.visits_of(at) for at in self.tally.entries.keys() - self.members.keys())
+        active = sum(other.is_active for other in self.members.values())
+        grant = min(max(pool, 0), max(LEAST_GRANT, pool // (2 * max(1, active))))
+        if grant > 0:
+            member.granted = max(member.granted, self.tally.visits_of(source)) + grant
+            member.last_grant = grant
+            self._send(source, Go(self.name, self._left(now), member.granted))
+
+    # ---- time -------------------------------------------------------------------------------------------------------------
+
+    def tick(self, now: float) -> None:
+        """Go on to the next state if it is time."""
+        if self.state == "preparing":
+            self._see_to_start(now)
+        if self.state == "searching":
+            self._see_to_end(now)
+        if self.state == "ending" and (now >= self._end_by or now >= self._quiet_until and not self._awaits_reports()):
+            self._finish(now)
+
+    def _awaits_reports(self) -> bool:
+        return any(member.state == "searching" and not member.is_silent for member in self.members.values())
+
+    def _see_to_start(self, now: float) -> None:
+        waited_for = [member for member in self.members.values() if member.is_active]
+        ready = [source for source, member in self.members.items() if member.state == "ready" and not member.is_silent]
+        if ready and (len(ready) == len(waited_for) or now - self._first_ready >= GATHER_S) and now >= self._quiet_until:
+            self._start(now)
+            for source in ready:
+                self._go(source, now)
+        elif self._nobody_for(self.search.wait_s, now):
+            refusals = sorted({member.why for member in self.members.values() if member.state == "refused"})
+            if self.tally.visits:
+                self._end(now, "no node is left")
+            else:
+                self._fail("no node could do it: " + "; ".join(refusals) if refusals else self._nobody())
+
+    def _nobody(self) -> str:
+        return f"no node came within {self.search.wait_s:g} s; start some with `distmcts node ADDRESS`"
+
+    def _nobody_for(self, patience_s: float, now: float) -> bool:
+        """Whether there has been no node for so long; refusals are an answer, and are not waited for."""
+        if any(member.is_active for member in self.members.values()):
+            self._alone_since = None
+            return False
+        if self._alone_since is None:
+            self._alone_since = now
+        if now < self._quiet_until:
+            return False
+        refused = [member.state == "refused" for member in self.members.values()]
+        return now - self._alone_since >= (GATHER_S if refused and all(refused) else patience_s)
+
+    def _start(self, now: float) -> None:
+        self.state = "searching"
+        self._began_at = now
+        self.deadline = None if self.seconds_left is None else now + self.seconds_left
+        self._note({"kind": "started", "job": self.name, "seconds_left": self.seconds_left}, True)
+
+    def _see_to_end(self, now: float) -> None:
+        finished = [member.ending for member in self.members.values() if member.ending]
+        wanted = self.search.simulations
+        if self.deadline is not None and now >= self.deadline:
+            self._end(now, f"{self.search.seconds:g} seconds")
+        elif wanted is not None and self.tally.visits >= wanted:
+            self._end(now, f"{wanted} simulations")
+        elif any(ending.stopped_by == "proven" for ending in finished):
+            self._end(now, "proven")
+        elif finished and not any(member.is_active for member in self.members.values()) and now >= self._quiet_until:
+            self._end(now, finished[0].stopped_by)
+        elif self.search.settings.get("stop_when_decided") and (reason := Decided().reached(self._progress(now))):
+            self._end(now, reason)
+        elif self.deadline is None and self._nobody_for(self.search.wait_s, now):
+            self._end(now, "no node is left")
+
+    def _progress(self, now: float) -> Progress:
+        rows = [row.visits for row in self.tally.rows("sum")]
+        elapsed = self.elapsed_s(now)
+        return Progress(self.tally.visits, self.search.simulations, elapsed, self.search.seconds, 0.0, lambda: rows)
+
+    def _end(self, now: float, reason: str) -> None:
+        self.state = "ending"
+        self._stopped_by = reason
+        self._ended_at = now
+        self._end_by = max(now + GRACE_S, self._quiet_until)
+        for source, member in self.members.items():
+            if member.is_active:
+                self._send(source, Stop(self.name))
+
+    def cancel(self, now: float) -> None:
+        """End now, with what there is."""
+        if self.state in ("preparing", "searching"):
+            self._end(now, "interrupted")
+        elif self.state == "waiting":
+            self._fail("interrupted before it began")
+
+    def suspend(self, now: float) -> None:
+        """A checkpoint: what was found and the time left are in the journal, and the search can go on from there."""
+        if self.is_over:
+            return
+        left = self._left(now) if self.state == "searching" else self.seconds_left
+        for (node, epoch), entry in self.tally.entries.items():
+            proven = {str(move): value for move, value in entry.proven.items()}
+            self._note_report(Report(self.name, node, epoch, entry.sequence, pack(entry.told), proven, None), whole=True)
+        fields = {"seconds_left": left, "searched_s": self.elapsed_s(now)}
+        self._note({"kind": "suspended", "job": self.name, **fields}, True)
+
+    def _finish(self, now: float) -> None:
+        for member in self.members.values():
+            if member.state in ("preparing", "ready"):
+                member.state, member.why = "late", "was not ready before the search was over"
+        if not self.tally.visits:
+            self._fail(f"ended by: {self._stopped_by}, before any node had reported")
+            return
+        self.state = "done"
+        rows = self.tally.rows(self.search.merge)[:MAX_ENTRIES]
+        endings = [member.ending for member in self.members.values() if member.ending]
+        self.answer = Answer(
+            job=self.name,
+            stopped_by=self._stopped_by,
+            elapsed_s=self.elapsed_s(self._ended_at),
+            simulations=self.tally.visits,
+            rows=[MoveRow(row.move, row.visits, row.value_sum, row.votes, row.proven) for row in rows],
+            lines=_best_lines(self.tally, self.members),
+            nodes=self.node_rows(now),
+            tree_nodes=sum(ending.nodes for ending in endings),
+            bytes_used=sum(ending.bytes_used for ending in endings),
+        )
+        self._note({"kind": "answer", "job": self.name, "answer": self.answer}, True)
+
+    def _fail(self, reason: str) -> None:
+        self.state, self.why = "failed", reason
+        self._note({"kind": "failed", "job": self.name, "why": reason}, True)
+
+    # ---- after a restart --------------------------------------------------------------------------------------------------
+
+    def restore(self, entry: dict[str, Any]) -> None:
+        """Take an entry of the journal back."""
+        kind = entry["kind"]
+        if kind == "report":
+            self.tally.take(
+                (entry["node"], entry["epoch"]), entry["sequence"], unpack(entry["statistics"]), _by_move(entry["proven"])
+            )
+        elif kind == "suspended":
+            self.seconds_left = entry["seconds_left"]
+            self._searched_before_s = entry["searched_s"]
+            self.state, self.deadline = "waiting", None
+        elif kind == "answer":
+            self.answer, self.state = entry["answer"], "done"
+        elif kind == "failed":
+            self.why, self.state = entry["why"], "failed"
+
+    def resume(self, now: float, ago_s: float) -> None:
+        """Go on with a search that began `ago_s` ago, by an earlier coordinator."""
+        self.state = "searching"
+        self._began_at = now - ago_s
+        self.deadline = None if self.seconds_left is None else now - ago_s + self.seconds_left
+        self.after_restart(now)
+
+    def after_restart(self, now: float) -> None:
+        self._quiet_until = now + RETURN_S
+
+    # ---- looking on -------------------------------------------------------------------------------------------------------
+
+    def elapsed_s(self, now: float) -> float:
+        return self._searched_before_s + (0.0 if self._began_at is None else max(0.0, now - self._began_at))
+
+    def node_rows(self, now: float) -> list[NodeRow]:
+        rows = []
+        for source, member in self.members.items():
+            ending = member.ending
+            elapsed = ending.elapsed_s if ending else max(0.0, now - member.began) if member.began is not None else 0.0
+            rows.append(
+                NodeRow(
+                    name=source[0],
+                    state=self._state_of(source, member),
+                    workers=member.workers,
+                    simulations=self.tally.visits_of(source),
+                    elapsed_s=elapsed,
+                    replaced=ending.replaced if ending else 0,
+                    merging_s=ending.merging_s if ending else 0.0,
+                )
+            )
+        gone = self.tally.entries.keys() - self.members.keys()
+        rows += [
+            NodeRow(source[0], "lost: has not come back since a restart", 0, self.tally.visits_of(source), 0.0, 0, 0.0)
+            for source in sorted(gone)
+        ]
+        return rows
+
+    def _state_of(self, source: Source, member: Member) -> str:
+        if member.state == "finished":
+            return "finished"
+        unreported = member.told - self.tally.visits_of(source)
+        missing = f"; at least {unreported:,} simulations after its last report are not counted" if unreported > 0 else ""
+        if member.is_silent:
+            return f"lost: silent{missing}"
+        if member.why:
+            return f"{member.state}: {member.why}"
+        if self.is_over or self.state == "ending":
+            return f"late: its last report did not come in time{missing}"
+        return member.state
+
+    def top_rows(self) -> list[MoveRow]:
+        rows = self.tally.rows(self.search.merge)[:SHOWN]
+        return [MoveRow(row.move, row.visits, row.value_sum, row.votes, row.proven) for row in rows]
+
+
+def _by_move(proven: dict[str, float]) -> dict[int, float]:
+    try:
+        return {int(move): value for move, value in proven.items()}
+    except ValueError:
+        raise InputError("statistics: a move that is no number") from None
+
+
+def _best_lines(tally: Tally, members: dict[Source, Member]) -> list[list[int]]:
+    """For each move at the root the line of the node that visited it most."""
+    best: dict[int, tuple[int, list[int]]] = {}
+    for source, member in members.items():
+        for line in member.ending.lines if member.ending else ():
+            visits = tally.entries[source].told.get(tuple(line[:1]), NOTHING).visits
+            if line and visits > best.get(line[0], (0, []))[0]:
+                best[line[0]] = visits, line
+    return [line for _, line in sorted(best.values(), reverse=True)[:MAX_LINES]]

@@ -1,0 +1,66 @@
+"""`distmcts coordinator`: the one process of a cluster that hands out jobs and merges what nodes find."""
+
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from distmcts.commands import interrupts
+from distmcts.commands.logs import log_to_stderr
+
+
+def run(
+    bind: Annotated[
+        str, typer.Option(help="Address to listen at; tcp://*:5555 for all of this machine's.")
+    ] = "tcp://127.0.0.1:5555",
+    keys: Annotated[Path | None, typer.Option(help="Folder of keys; default: $DISTMCTS_KEYS or ~/.config/distmcts/keys.")] = None,
+    key: Annotated[str | None, typer.Option(help="Name of the own key, if the folder has several.")] = None,
+    journal: Annotated[Path | None, typer.Option(help="File to go on from after a restart.")] = None,
+    invite: Annotated[
+        Path | None, typer.Option(help="Write an invitation here, for nodes and clients: address and keys in one private file.")
+    ] = None,
+    reach: Annotated[
+        str | None, typer.Option(help="Address to put into the invitation, if others reach this one by another.")
+    ] = None,
+    open_to_all: Annotated[bool, typer.Option("--no-keys", help="Neither encrypt nor check who comes in.")] = False,
+) -> int:
+    """Run a coordinator until Ctrl-C. SIGUSR1: put a checkpoint into the journal, send the nodes home, and end.
+
+    On this machine's loopback addresses no keys are needed; on others both sides must know each other's keys.
+    """
+    from distmcts.cluster.keys import AllowedKeys, Invitation, key_folder, make_pair, own_key, write_invitation
+    from distmcts.cluster.serve import CoordinatorServer
+    from distmcts.cluster.sockets import check_address, is_local
+    from distmcts.errors import InputError
+
+    check_address(bind, binding=True)
+    log = log_to_stderr("distmcts.coordinator")
+    pair = allowed = guest = None
+    if keys is not None or not (is_local(bind) or open_to_all):
+        folder = keys or key_folder()
+        if invite is not None:
+            guest = make_pair("guest")
+        pair = make_pair("coordinator") if guest and not folder.is_dir() else own_key(folder, key)
+        allowed = AllowedKeys(folder if folder.is_dir() else None, {"guest": guest.public} if guest else {})
+    elif open_to_all and not is_local(bind):
+        log.warning("anybody who can reach %s can use this cluster", bind)
+    if reach is not None:
+        check_address(reach)
+    with CoordinatorServer(bind, pair, allowed, journal) as server:
+        address = reach or server.address
+        if invite is not None:
+            if "//*:" in address or "//0.0.0.0:" in address or "//[::]:" in address:
+                raise InputError(f"--invite: others cannot reach {address}; say with --reach how they can")
+            keys_of_it = (pair.public, guest.public, guest.secret) if pair else (None, None, None)
+            write_invitation(invite, Invitation(address, *keys_of_it))
+        signal.signal(signal.SIGUSR1, lambda *_: server.checkpoint())
+        log.info("at %s%s", server.address, f", journal {journal}" if journal else "")
+        print(address, flush=True)
+        try:
+            server.run(interrupts.check)
+        except KeyboardInterrupt:
+            print("distmcts: coordinator ended; nodes wait a while for another", file=sys.stderr)
+            return 130
+        return 0
