@@ -103,8 +103,8 @@ class Cluster:
     ) -> Result:
         """Search a position on all nodes and merge what they find. Blocks until the budget is used up, or nobody is left.
 
-        merge: sum, vote, periodic or share (cluster/merging.py). job: the name under which to find it again. Ctrl-C ends the
-        search on all nodes. Settings are those of `distmcts.search`; workers and memory are each node's own unless they are given.
+        merge: sum, vote, periodic or share (cluster/merging.py). job: the name to find it by again. Ctrl-C ends the search
+        on all nodes. Settings are those of `distmcts.search`; workers and memory are each node's own unless they are given.
         """
         if simulations is None and seconds is None:
             seconds = DEFAULT_SECONDS

@@ -47,8 +47,8 @@ log = logging.getLogger("distmcts.node")
 class Link:
     """Owns a thread and a socket; `close` ends both.
 
-    `on_trouble(reason, is_rejected)` is called from the thread when there is no use in going on: the coordinator does not let us in,
-    or has been silent for `silence_s`.
+    `on_trouble(reason, is_rejected)` is called from the thread when there is no use in going on: the coordinator does not let us
+    in, or has been silent for `silence_s`.
     """
 
     def __init__(self, invitation: Invitation, hello: Hello, silence_s: float, on_trouble: Callable[[str, bool], None]):

@@ -13,15 +13,13 @@ Nothing here waits, sends or looks at a clock: time is given, and orders go to `
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from distmcts.cluster.members import Member, best_lines, node_rows
 from distmcts.cluster.merging import EXCHANGING, Source, Tally, pack, unpack
 from distmcts.cluster.messages import (
     MAX_ENTRIES,
-    MAX_LINES,
     Answer,
-    Ending,
     Go,
     Message,
     MoveRow,
@@ -34,7 +32,6 @@ from distmcts.cluster.messages import (
 )
 from distmcts.errors import InputError
 from distmcts.parallel.stoppers import Decided, Progress
-from distmcts.tree.share import NOTHING
 
 GATHER_S = 1.0  # once a node is ready: how long the others are waited for
 GRACE_S = 0.7  # after the end of time: how long last reports are waited for
@@ -45,27 +42,6 @@ SHOWN = 20  # rows of a standing
 
 Send = Callable[[Source, Message], None]
 Note = Callable[..., None]  # an entry in the journal: a dictionary, and whether it must be on the disk
-
-
-@dataclass
-class Member:
-    """A node's part in the search."""
-
-    place: int
-    workers: int
-    state: str = "preparing"  # then ready, searching, finished; or refused, left
-    why: str = ""
-    is_silent: bool = False
-    granted: int = 0
-    last_grant: int = 0
-    told: int = 0  # simulations, as its last heartbeat says
-    began: float | None = None
-    noted: float = float("-inf")  # when its report was last put into the journal
-    ending: Ending | None = None
-
-    @property
-    def is_active(self) -> bool:
-        return self.state in ("preparing", "ready", "searching") and not self.is_silent
 
 
 class SearchJob:
@@ -329,7 +305,7 @@ class SearchJob:
             elapsed_s=self.elapsed_s(self._ended_at),
             simulations=self.tally.visits,
             rows=[MoveRow(row.move, row.visits, row.value_sum, row.votes, row.proven) for row in rows],
-            lines=_best_lines(self.tally, self.members),
+            lines=best_lines(self.members, self.tally),
             nodes=self.node_rows(now),
             tree_nodes=sum(ending.nodes for ending in endings),
             bytes_used=sum(ending.bytes_used for ending in endings),
@@ -374,40 +350,8 @@ class SearchJob:
         return self._searched_before_s + (0.0 if self._began_at is None else max(0.0, now - self._began_at))
 
     def node_rows(self, now: float) -> list[NodeRow]:
-        rows = []
-        for source, member in self.members.items():
-            ending = member.ending
-            elapsed = ending.elapsed_s if ending else max(0.0, now - member.began) if member.began is not None else 0.0
-            rows.append(
-                NodeRow(
-                    name=source[0],
-                    state=self._state_of(source, member),
-                    workers=member.workers,
-                    simulations=self.tally.visits_of(source),
-                    elapsed_s=elapsed,
-                    replaced=ending.replaced if ending else 0,
-                    merging_s=ending.merging_s if ending else 0.0,
-                )
-            )
-        gone = self.tally.entries.keys() - self.members.keys()
-        rows += [
-            NodeRow(source[0], "lost: has not come back since a restart", 0, self.tally.visits_of(source), 0.0, 0, 0.0)
-            for source in sorted(gone)
-        ]
-        return rows
-
-    def _state_of(self, source: Source, member: Member) -> str:
-        if member.state == "finished":
-            return "finished"
-        unreported = member.told - self.tally.visits_of(source)
-        missing = f"; at least {unreported:,} simulations after its last report are not counted" if unreported > 0 else ""
-        if member.is_silent:
-            return f"lost: silent{missing}"
-        if member.why:
-            return f"{member.state}: {member.why}"
-        if self.is_over or self.state == "ending":
-            return f"late: its last report did not come in time{missing}"
-        return member.state
+        """A row for each node that took part."""
+        return node_rows(self.members, self.tally, self.is_over or self.state == "ending", now)
 
     def top_rows(self) -> list[MoveRow]:
         rows = self.tally.rows(self.search.merge)[:SHOWN]
@@ -419,14 +363,3 @@ def _by_move(proven: dict[str, float]) -> dict[int, float]:
         return {int(move): value for move, value in proven.items()}
     except ValueError:
         raise InputError("statistics: a move that is no number") from None
-
-
-def _best_lines(tally: Tally, members: dict[Source, Member]) -> list[list[int]]:
-    """For each move at the root the line of the node that visited it most."""
-    best: dict[int, tuple[int, list[int]]] = {}
-    for source, member in members.items():
-        for line in member.ending.lines if member.ending else ():
-            visits = tally.entries[source].told.get(tuple(line[:1]), NOTHING).visits
-            if line and visits > best.get(line[0], (0, []))[0]:
-                best[line[0]] = visits, line
-    return [line for _, line in sorted(best.values(), reverse=True)[:MAX_LINES]]

@@ -1,0 +1,72 @@
+"""The nodes that take part in a search, as the coordinator sees them, and what is told of them in an answer."""
+
+from dataclasses import dataclass
+
+from distmcts.cluster.merging import Source, Tally
+from distmcts.cluster.messages import MAX_LINES, Ending, NodeRow
+from distmcts.tree.share import NOTHING
+
+
+@dataclass
+class Member:
+    """A node's part in the search."""
+
+    place: int
+    workers: int
+    state: str = "preparing"  # then ready, searching, finished; or refused, left
+    why: str = ""
+    is_silent: bool = False
+    granted: int = 0
+    last_grant: int = 0
+    told: int = 0  # simulations, as its last heartbeat says
+    began: float | None = None
+    noted: float = float("-inf")  # when its report was last put into the journal
+    ending: Ending | None = None
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ("preparing", "ready", "searching") and not self.is_silent
+
+    def state_after(self, reported: int, is_over: bool) -> str:
+        """What became of it, in words; `reported`: simulations in its last report."""
+        if self.state == "finished":
+            return "finished"
+        unreported = self.told - reported
+        missing = f"; at least {unreported:,} simulations after its last report are not counted" if unreported > 0 else ""
+        if self.is_silent:
+            return f"lost: silent{missing}"
+        if self.why:
+            return f"{self.state}: {self.why}"
+        return f"late: its last report did not come in time{missing}" if is_over else self.state
+
+
+def node_rows(members: dict[Source, Member], tally: Tally, is_over: bool, now: float) -> list[NodeRow]:
+    rows = []
+    for source, member in members.items():
+        ending = member.ending
+        reported = tally.visits_of(source)
+        rows.append(
+            NodeRow(
+                name=source[0],
+                state=member.state_after(reported, is_over),
+                workers=member.workers,
+                simulations=reported,
+                elapsed_s=ending.elapsed_s if ending else 0.0 if member.began is None else max(0.0, now - member.began),
+                replaced=ending.replaced if ending else 0,
+                merging_s=ending.merging_s if ending else 0.0,
+            )
+        )
+    gone = sorted(tally.entries.keys() - members.keys())
+    lost = "lost: has not come back since the coordinator was started again"
+    return rows + [NodeRow(source[0], lost, 0, tally.visits_of(source), 0.0, 0, 0.0) for source in gone]
+
+
+def best_lines(members: dict[Source, Member], tally: Tally) -> list[list[int]]:
+    """For each move at the root the line of the node that visited it most."""
+    best: dict[int, tuple[int, list[int]]] = {}
+    for source, member in members.items():
+        for line in member.ending.lines if member.ending else ():
+            visits = tally.entries[source].told.get(tuple(line[:1]), NOTHING).visits
+            if line and visits > best.get(line[0], (0, []))[0]:
+                best[line[0]] = visits, line
+    return [line for _, line in sorted(best.values(), reverse=True)[:MAX_LINES]]
