@@ -193,14 +193,14 @@ class Coordinator:
         """Compare what a node is at with what it should be at."""
         beat = peer.beat
         job = self.jobs.get(beat.job)
-        if beat.job and (job is None or job.is_over):
+        if self.is_ending:
+            self._send(peer.identity, Leave("the coordinator ends"))
+        elif beat.job and (job is None or job.is_over):
             self._send(peer.identity, Stop(beat.job))
         elif isinstance(job, SearchJob):
             job.heard(peer.source, beat.state, beat.simulations, beat.granted, now)
         elif isinstance(job, BatchJob):
             job.heard(peer.source, beat.unit, now)
-        elif self.is_ending:
-            self._send(peer.identity, Leave("the coordinator ends"))
 
     # ---- jobs -------------------------------------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class Coordinator:
             for identity in list(self.peers):
                 self._send(identity, Pulse(self.name))
         job = self.active
-        if job is not None:
+        if job is not None and not self.is_ending:  # nothing comes after a checkpoint: that its nodes stopped is no end of a search
             job.tick(now)
             if job.is_over:
                 log.info("%s is %s%s", job.name, job.state, f": {job.why}" if job.why else "")

@@ -22,6 +22,7 @@ from distmcts.cluster.messages import (
     Beat,
     Goodbye,
     Hello,
+    Leave,
     Message,
     Pulse,
     Reader,
@@ -41,23 +42,25 @@ AGAIN_S = 1.0  # between two tries to say something that must get through
 CLOSE_S = 1.5  # how long the end may take
 IDLE = Beat("", "", "idle", 0, 0)
 
+SENT_HOME, LEFT_ALONE, REJECTED = 0, 1, 2  # why a node ends; its exit codes
+
 log = logging.getLogger("distmcts.node")
 
 
 class Link:
     """Owns a thread and a socket; `close` ends both.
 
-    `on_trouble(reason, is_rejected)` is called from the thread when there is no use in going on: the coordinator does not let us
-    in, or has been silent for `silence_s`.
+    `on_end(reason, code)` is called from the thread when there is no use in going on: the coordinator sends us home (code
+    SENT_HOME), has been silent for `silence_s` (LEFT_ALONE), or does not let us in (REJECTED).
     """
 
-    def __init__(self, invitation: Invitation, hello: Hello, silence_s: float, on_trouble: Callable[[str, bool], None]):
+    def __init__(self, invitation: Invitation, hello: Hello, silence_s: float, on_end: Callable[[str, int], None]):
         self.beat = IDLE  # replaced, never changed: the thread reads it at any time
         self.inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._hello = hello
         self._invitation = invitation
         self._silence_s = silence_s
-        self._on_trouble = on_trouble
+        self._on_end = on_end
         self._outbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._pending: dict[tuple[str, str], Message] = {}  # by job and unit: what must get through
         self._coordinator: str | None = None
@@ -120,7 +123,7 @@ class Link:
             self._loop(connection)
         except Exception as error:  # without a link the node is of no use
             log.exception("the link broke")
-            self._on_trouble(f"the link broke: {error}", False)
+            self._on_end(f"the link broke: {error}", LEFT_ALONE)
         finally:
             connection.close(linger_s=0.5)
             context.term()
@@ -176,7 +179,7 @@ class Link:
                 message = reader.read(frames[-1])
             except BadFrame as error:
                 if str(error).startswith("of another version"):
-                    self._on_trouble(f"{connection.address} speaks another version of the protocol than this node", True)
+                    self._on_end(f"{connection.address} speaks another version of the protocol than this node", REJECTED)
                 log.warning("a message of the coordinator was dropped: %s", error)
                 continue
             self._heard_at = time.monotonic()
@@ -197,14 +200,16 @@ class Link:
             case Received():
                 self._pending.pop((message.job, message.unit), None)
             case Rejected():
-                self._on_trouble(f"rejected: {message.reason}", True)
+                self._on_end(f"rejected: {message.reason}", REJECTED)
+            case Leave():
+                self._on_end(f"sent home: {message.reason}", SENT_HOME)
             case _:
                 self.inbox.put(message)
 
     def _is_hopeless(self, connection: Connection, now: float) -> bool:
         """Whether there is no use in going on."""
         if reason := connection.rejection():
-            self._on_trouble(reason, True)
+            self._on_end(reason, REJECTED)
             return True
         silent_s = now - self._heard_at
         if (silent_s > LOST_S) != self._is_silent:
@@ -212,6 +217,6 @@ class Link:
             said = f"silent for {silent_s:.1f} s; going on alone" if self._is_silent else "back"
             log.warning("the coordinator is %s", said)
         if silent_s > self._silence_s:
-            self._on_trouble(f"the coordinator at {connection.address} has been silent for {silent_s:.0f} s", False)
+            self._on_end(f"the coordinator at {connection.address} has been silent for {silent_s:.0f} s", LEFT_ALONE)
             return True
         return False

@@ -23,6 +23,8 @@ from distmcts.tree.share import NOTHING, Path, Statistic, by_visits, without
 RULES = ("sum", "vote", "periodic", "share")
 EXCHANGING = ("periodic", "share")
 MERGE_S = 1 / 3  # between two reports: MoGo's pace (Gelly et al. 2008)
+MAX_DEPTH = 200  # moves from the root: a path is as long as it is deep, and a report of one long chain must not fill the memory
+MAX_VISITS = (1 << 62) // SCALE  # of all sources together: value sums must fit into what travels
 
 Told = dict[Path, Statistic]
 Source = tuple[str, int]  # node and epoch
@@ -37,8 +39,8 @@ def check_rule(rule: str) -> None:
 
 
 def pack(told: Mapping[Path, Statistic]) -> Statistics:
-    """Statistics of nodes, each one's parent among them, for the wire. Beyond MAX_ENTRIES the deepest are left out."""
-    paths = sorted(told, key=len)[:MAX_ENTRIES]
+    """Statistics of nodes, each one's parent among them, for the wire. The deepest are left out if it is too much."""
+    paths = sorted((path for path in told if len(path) <= MAX_DEPTH), key=len)[:MAX_ENTRIES]
     place = {path: i for i, path in enumerate(paths)}
     return Statistics(
         visits=[told[path].visits for path in paths],
@@ -58,6 +60,8 @@ def unpack(statistics: Statistics) -> Told:
     for i, (parent, move) in enumerate(zip(parents, moves, strict=True), start=1):
         if parent >= i:
             raise InputError("statistics: a node before its parent")
+        if len(paths[parent]) >= MAX_DEPTH:
+            raise InputError("statistics: a node that is too deep")
         paths.append((*paths[parent], move))
         below[parent] += visits[i]
     told = dict(zip(paths, map(Statistic, visits, value_sums), strict=True))
@@ -89,13 +93,15 @@ class Tally:
         self.total: Told = {}
 
     def take(self, source: Source, sequence: int, told: Told, proven: dict[int, float] | None = None) -> bool:
-        """Let a report count; False if it is old news. InputError if it tells of fewer visits than an older one."""
+        """Let a report count; False if it is old news. InputError if it tells of fewer visits than an older one, or too many."""
         before = self.entries.get(source)
         if before is not None:
             if sequence <= before.sequence:
                 return False
             if told[()].visits < before.told[()].visits:
                 raise InputError("statistics: a later report has fewer visits")
+        if self.visits - self.visits_of(source) + told[()].visits > MAX_VISITS:
+            raise InputError("statistics: more simulations than can be added up")
         self._replace(before.told if before else {}, told)
         self.entries[source] = Entry(sequence, told, proven or {})
         return True
@@ -108,8 +114,9 @@ class Tally:
                 so_far.visits + statistic.visits - was.visits, so_far.value_sum + statistic.value_sum - was.value_sum
             )
         for path in old.keys() - new.keys():  # left out of a report that would have been too large
-            rest, was = total[path], old[path]
-            total[path] = Statistic(rest.visits - was.visits, rest.value_sum - was.value_sum)
+            so_far, was = total.pop(path, NOTHING), old[path]
+            if so_far.visits > was.visits:
+                total[path] = Statistic(so_far.visits - was.visits, so_far.value_sum - was.value_sum)
 
     @property
     def visits(self) -> int:

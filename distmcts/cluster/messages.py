@@ -25,6 +25,7 @@ MAX_LINES = 50
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Text = Annotated[str, Meta(max_length=20_000)]
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
+Word = Annotated[int, Meta(ge=0)]  # of a packed position: all 64 bits; MessagePack knows no more
 Sum = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -56,7 +57,7 @@ class Search(Part):
     game: Name
     parameters: dict[str, Plain]
     fingerprint: Text  # of the game's rules, as the client has them
-    position: Annotated[list[Count], Meta(max_length=10_000)] | Text  # as the game packs it
+    position: Annotated[list[Word], Meta(max_length=10_000)] | Text  # as the game packs it
     settings: dict[str, Plain]  # only those that were given: the others are each node's own
     seconds: Seconds | None
     simulations: Count | None  # of all nodes together

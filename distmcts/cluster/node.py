@@ -9,13 +9,12 @@ import time
 from typing import Any
 
 from distmcts.cluster.keys import Invitation
-from distmcts.cluster.link import IDLE, Link
+from distmcts.cluster.link import IDLE, LEFT_ALONE, Link
 from distmcts.cluster.merging import RULES
 from distmcts.cluster.messages import (
     Beat,
     Go,
     Hello,
-    Leave,
     Message,
     Others,
     Prepare,
@@ -41,14 +40,11 @@ HARD_END_S = 10.0  # a node that was told to end and has not after so long is en
 log = logging.getLogger("distmcts.node")
 
 
-class LeaveCluster(Exception):
-    """The coordinator sends us home."""
-
-
 class ClusterNode:
     """Owns the link, and engines while there is work. `run` blocks until the node ends, and says why.
 
-    It belongs in the main thread: trouble that the link sees, or the end of standard input, ends the process by SIGTERM.
+    It belongs in the main thread: what makes the link or standard input end it comes there as SIGTERM, also in the middle of
+    compiling or searching.
     """
 
     def __init__(
@@ -61,8 +57,7 @@ class ClusterNode:
         silence_s: float = SILENCE_S,
     ):
         self.name = name
-        self.trouble: str | None = None
-        self.is_rejected = False
+        self.end: tuple[str, int] | None = None  # why the node ends, and its exit code
         self._own_settings: dict[str, Any] = {
             key: value for key, value in (("workers", workers), ("memory", memory)) if value is not None
         }
@@ -71,14 +66,14 @@ class ClusterNode:
         self._batch: tuple[str, CarryOut] | None = None
         cores = workers or len(os.sched_getaffinity(0))
         hello = Hello(name, self._epoch, cores, __version__)
-        self._link = Link(invitation, hello, silence_s, self._on_trouble)
+        self._link = Link(invitation, hello, silence_s, self._on_end)
 
     # ---- ending -----------------------------------------------------------------------------------------------------------
 
-    def _on_trouble(self, reason: str, is_rejected: bool) -> None:
+    def _on_end(self, reason: str, code: int) -> None:
         """Called from other threads."""
-        if self.trouble is None:
-            self.trouble, self.is_rejected = reason, is_rejected
+        if self.end is None:
+            self.end = reason, code
             os.kill(os.getpid(), signal.SIGTERM)
             timer = threading.Timer(HARD_END_S, os._exit, (1,))
             timer.daemon = True
@@ -88,16 +83,17 @@ class ClusterNode:
         """End when a stream does: over ssh, when the other side is gone."""
 
         def watch() -> None:
-            while stream.read(4096):
+            # Past the stream's buffer: its lock would be held while workers are forked, and they close the stream.
+            while os.read(stream.fileno(), 4096):
                 pass
-            self._on_trouble("standard input is closed", False)
+            self._on_end("standard input is closed", LEFT_ALONE)
 
         threading.Thread(target=watch, daemon=True).start()
 
-    def run(self) -> str:
-        """Take orders until the coordinator sends us home; returns what it said.
+    def run(self) -> tuple[str, int]:
+        """Take orders until it is time to end; returns why, and the exit code for it.
 
-        SIGTERM and Ctrl-C are let through, after everything that was searched has been reported.
+        SIGTERM and Ctrl-C from elsewhere are let through, after everything that was searched has been reported.
         """
         reason = "ended"
         try:
@@ -107,14 +103,11 @@ class ClusterNode:
                     self._search(message)
                 elif isinstance(message, Work):
                     self._work(message)
-                elif isinstance(message, Leave):
-                    raise LeaveCluster(message.reason)
-        except LeaveCluster as leave:
-            reason = f"sent home: {leave}"
-            return reason
         except (KeyboardInterrupt, SystemExit):
-            reason = self.trouble or "interrupted"
-            raise
+            reason = self.end[0] if self.end else "interrupted"
+            if self.end is None:
+                raise
+            return self.end
         finally:
             self._link.close(reason)
 
@@ -157,9 +150,9 @@ class ClusterNode:
                 reason = self._orders(part, clock, IDLE_S if clock.is_waiting(part.simulations) else 0.0)
                 if reason is None and not clock.is_waiting(part.simulations):
                     reason = self._slice(part, clock, prepare.search.merge_s)
-        except (KeyboardInterrupt, SystemExit, LeaveCluster):
+        except (KeyboardInterrupt, SystemExit):
             if clock.has_begun:
-                self._link.send(part.report(self.trouble or "the node left"))
+                self._link.send(part.report(self.end[0] if self.end else "the node left"))
             raise
         except SearchError as error:
             log.error("%s: %s", job, error)
@@ -178,8 +171,6 @@ class ClusterNode:
         message = self._link.receive(timeout_s)
         while message is not None:
             match message:
-                case Leave():
-                    raise LeaveCluster(message.reason)
                 case Stop(job=part.job):
                     return "stopped by the coordinator"
                 case Go(job=part.job):

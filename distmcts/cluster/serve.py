@@ -15,6 +15,7 @@ from distmcts.cluster.sockets import Server
 
 TICK_S = 0.02
 AT_ONCE = 500  # messages between two looks at the clock
+HOME_S = 3.0  # how long nodes have to say goodbye
 CHECKPOINT_S = 2.0  # how long nodes have for their last reports before a checkpoint
 
 log = logging.getLogger("distmcts.coordinator")
@@ -59,8 +60,13 @@ class CoordinatorServer:
             on_turn()
             if self._checkpoint:
                 self._take_checkpoint()
-                return
-        self._turn(0.1)
+        self._send_home()
+
+    def _send_home(self) -> None:
+        """Tell every node to go until all are gone, also those that have been silent and come back now; but not for long."""
+        deadline = time.monotonic() + HOME_S
+        while self.coordinator.peers and time.monotonic() < deadline:
+            self._turn(TICK_S)
 
     def _take_checkpoint(self) -> None:
         """Nodes send their last reports, then they may go."""
@@ -75,7 +81,6 @@ class CoordinatorServer:
         coordinator.suspend(now)  # the time that went by while waiting for reports is nobody's search time
         log.info("checkpoint: the journal has everything that was reported")
         coordinator.end("checkpoint")
-        self._turn(0.1)
 
     @staticmethod
     def _someone_searches(job) -> bool:

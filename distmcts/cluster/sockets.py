@@ -17,6 +17,7 @@ from distmcts.errors import InputError
 
 DEFAULT_PORT = 5555
 DEFAULT_ADDRESS = f"tcp://127.0.0.1:{DEFAULT_PORT}"
+MOST_FAILURES = 10  # handshakes in a row: some may be lost with the link, or with a coordinator that is starting again
 ADDRESS = re.compile(r"tcp://(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[^:/\[\]]+):(?P<port>\d{1,5}|\*)")
 
 _OPTIONS = {
@@ -142,9 +143,9 @@ class Connection:
                 return f"rejected by {self.address}: it does not know our key; there: `distmcts keys allow FILE`"
             if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
                 self._failures = 0
-            else:
-                self._failures += 1
-        if self._failures >= 3:  # one may be a restart in the middle of a handshake
+            else:  # ZeroMQ tries again, but not after the other kind: one side has keys and the other has none
+                self._failures += MOST_FAILURES if event == zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL else 1
+        if self._failures >= MOST_FAILURES:
             return f"cannot agree with {self.address} on encryption: only one side uses keys, or the coordinator's key is another"
         return None
 

@@ -52,11 +52,6 @@ def run(
     if from_stdin:
         node.end_with(sys.stdin)
     log.info("node %s, coordinator %s", node.name, found.address)
-    try:
-        log.info("%s", node.run())
-    except (SystemExit, KeyboardInterrupt):
-        if node.trouble is None:
-            raise
-        print(f"distmcts: {node.trouble}", file=sys.stderr)
-        return 2 if node.is_rejected else 1
-    return 0
+    reason, code = node.run()
+    print(f"distmcts: {reason}", file=sys.stderr)
+    return code

@@ -1,0 +1,188 @@
+"""Real processes, real signals: whatever dies, hangs, lies or is late, the search ends in time and counts what was searched."""
+
+import re
+import shutil
+import signal
+import time
+
+import pytest
+
+from distmcts.cluster.merging import RULES
+from distmcts.errors import SearchError
+from tests.cluster.real import RealCluster, real_cluster, row_of
+from tests.command import ROOT, distmcts
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    with real_cluster(tmp_path) as made:
+        yield made
+
+
+def test_every_rule_and_budget(cluster):
+    for merge in RULES:
+        result = cluster.search(seconds=1.5, merge=merge)
+        assert [node.state for node in result.cluster_nodes] == ["finished"] * 2
+        assert all(node.simulations for node in result.cluster_nodes)
+        assert result.stopped_by == "1.5 seconds"
+    result = cluster.search(simulations=200_000, merge="sum", seed=5)
+    assert result.simulations == 200_000  # exactly
+    assert result.moves[0].line[0] == result.moves[0].name
+    again = distmcts("search", "connect_four", "--simulations", "30000", "--cluster", str(cluster.invitation), "--json")
+    assert '"simulations": 30000' in again.stdout, again.stderr
+    found = distmcts("search", "tic_tac_toe", "--simulations", "5000", "--cluster", str(cluster.invitation), "solver=true")
+    assert "ended by: proven" in found.stdout or "ended by: 5000" in found.stdout, found.stderr
+    status = distmcts("status", str(cluster.invitation))
+    assert "alpha" in status.stdout and "done" in status.stdout, status.stderr
+
+
+def test_a_node_is_killed(cluster):
+    result = cluster.search(seconds=5, at={1.5: lambda: cluster.kill("alpha")})
+    lost = row_of(result, "alpha")
+    assert lost.state.startswith("lost: silent")
+    assert lost.simulations > 0
+    assert row_of(result, "beta").state == "finished"
+    assert "lost" in str(result)
+
+
+def test_a_killed_nodes_share_of_simulations_is_done_by_others(cluster):
+    wanted = 6_000_000
+    result = cluster.search(simulations=wanted, at={1.0: lambda: cluster.kill("alpha")})
+    assert result.simulations == wanted
+    assert row_of(result, "alpha").state.startswith("lost")
+
+
+def test_a_node_hangs_and_wakes_again(cluster):
+    pause = {1.0: lambda: cluster.signal("alpha", signal.SIGSTOP), 4.5: lambda: cluster.signal("alpha", signal.SIGCONT)}
+    result = cluster.search(seconds=7, at=pause)
+    assert row_of(result, "alpha").state == "finished"  # it came back in time
+    assert "alpha is lost" in cluster.log("coordinator") and "alpha is back" in cluster.log("coordinator")
+
+
+def test_a_node_hangs_for_good(cluster):
+    result = cluster.search(seconds=4, at={1.0: lambda: cluster.signal("alpha", signal.SIGSTOP)})
+    assert row_of(result, "alpha").state.startswith("lost: silent")
+    cluster.signal("alpha", signal.SIGCONT)
+
+
+@pytest.mark.parametrize("merge", ["sum", "share"])
+def test_the_coordinator_is_killed_and_started_again(cluster, merge):
+    def restart():
+        cluster.kill("coordinator")
+        cluster.start_coordinator()
+
+    result = cluster.search(seconds=6, merge=merge, at={2.0: restart})
+    assert [node.state for node in result.cluster_nodes] == ["finished"] * 2, cluster.logs()
+    assert len(cluster.told("alpha")) == cluster.told("alpha")[-1].sequence  # one tree from start to end
+
+
+def test_coordinator_and_a_node_are_killed(cluster):
+    """What the dead node had reported is known from the journal."""
+
+    def both():
+        cluster.kill("alpha")
+        cluster.kill("coordinator")
+        cluster.start_coordinator()
+
+    result = cluster.search(seconds=6, at={2.5: both})
+    assert row_of(result, "alpha").state.startswith("lost")
+    assert row_of(result, "alpha").simulations > 0
+
+
+def test_everybody_is_killed(cluster):
+    def both():
+        cluster.kill("alpha")
+        cluster.kill("beta")
+
+    result = cluster.search(seconds=4, at={1.5: both})
+    assert [node.state[:4] for node in result.cluster_nodes] == ["lost"] * 2
+    assert result.simulations > 0
+
+
+def test_a_node_joins_late_and_one_leaves(cluster):
+    actions = {0.2: lambda: cluster.start_node("gamma"), 4.5: lambda: cluster.signal("alpha", signal.SIGTERM)}
+    result = cluster.search(seconds=9, merge="share", at=actions)
+    assert row_of(result, "gamma").state == "finished"
+    assert row_of(result, "gamma").simulations > 0
+    left = row_of(result, "alpha")
+    assert left.simulations == cluster.told("alpha")[-1].visits  # it reported everything before it went
+    assert cluster.processes["alpha"].wait(10) == 143
+
+
+def test_everything_comes_twice(tmp_path):
+    with real_cluster(tmp_path, ()) as cluster:
+        cluster.start_node("alpha", twice=True)
+        cluster.start_node("beta", twice=True)
+        cluster.wait_for_nodes("alpha", "beta")
+        for merge in ("sum", "share"):
+            result = cluster.search(seconds=2, merge=merge)
+            assert [node.state for node in result.cluster_nodes] == ["finished"] * 2
+        assert cluster.search(simulations=100_000).simulations == 100_000
+        with cluster.client() as client:
+            assert client.status().dropped["old news"] > 0
+
+
+def test_another_version_of_the_game(cluster, tmp_path):
+    """A node whose rules differ refuses, and says so; the others go on. If all refuse, the job says why."""
+    changed = tmp_path / "changed"
+    shutil.copytree(ROOT / "games", changed / "games", ignore=shutil.ignore_patterns("__pycache__"))
+    (changed / "games" / "connect_four.py").open("a").write("\n# other rules\n")
+    cluster.start_node("gamma", cwd=changed)
+    cluster.wait_for_nodes("gamma")
+    result = cluster.search(seconds=2)
+    assert re.match(r"refused: gamma: has another version of connect_four", row_of(result, "gamma").state)
+    assert [row_of(result, name).state for name in ("alpha", "beta")] == ["finished"] * 2
+    cluster.kill("alpha")
+    cluster.kill("beta")
+    time.sleep(3)  # until they are missed
+    with cluster.client() as client, pytest.raises(SearchError, match="no node could do it: gamma: has another version"):
+        client.search("connect_four", seconds=2)
+
+
+def test_a_game_that_a_node_does_not_have(cluster, tmp_path):
+    with cluster.client() as client:
+        with pytest.raises(SearchError, match="no node could do it: .*unknown game"):
+            order = _renamed("tic_tac_toe", "no_such_game")
+            client.run(order)
+        assert client.search("tic_tac_toe", simulations=1000).simulations == 1000
+
+
+def _renamed(game: str, name: str):
+    import msgspec
+
+    from distmcts.cluster.order import make_order
+
+    order = make_order(game, simulations=1000)
+    return order._replace(search=msgspec.structs.replace(order.search, game=name))
+
+
+def test_a_node_ends_without_its_coordinator(tmp_path):
+    cluster = RealCluster(tmp_path)
+    cluster.start_coordinator()
+    try:
+        cluster.start_node("alpha", "--silence", "3")
+        cluster.wait_for_nodes("alpha")
+        cluster.kill("coordinator")
+        assert cluster.processes["alpha"].wait(15) == 1
+        assert "has been silent for 3 s" in cluster.log("alpha")
+    finally:
+        cluster.end()
+
+
+def test_batches(cluster):
+    """Units are carried out once each; one that fails is tried again and then told; a killed node's unit is done by the other."""
+    context = {"game": "connect_four", "settings": {"simulations": 200_000, "parallel": "serial", "memory": "64MiB"}}
+    positions = [str(column) * height for column in range(1, 8) for height in range(1, 6)]
+    done: list[str] = []
+    with cluster.client() as client:
+        for outcome in client.map("search", context, [*positions, "nonsense"]):
+            if len(done) == 3:
+                cluster.kill("alpha")
+            done.append(outcome.unit)
+            if outcome.unit == "nonsense":
+                assert "InputError" in outcome.error
+            else:
+                assert outcome.found["simulations"] == 200_000
+    assert sorted(done) == sorted([*positions, "nonsense"])
+    with cluster.client() as client, pytest.raises(SearchError, match="unknown kind of unit 'serch': did you mean 'search'"):
+        list(client.map("serch", {}, ["a"]))
