@@ -25,6 +25,7 @@ class NodeResult(NamedTuple):
     workers: int
     simulations: int  # of its own that are in the result
     elapsed_s: float
+    merging_s: float = 0.0  # of it, time in which the search stood still for reports and news
 
 
 @dataclass(frozen=True)

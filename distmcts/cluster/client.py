@@ -144,6 +144,10 @@ class Cluster:
                 is_cancelled = True  # what was found until now still comes
                 self._connection.send(write(Cancel(job)))
 
+    def submit(self, order: Order, job: str) -> None:
+        """Hand an order in, and do not wait for it; `run` with the same name does."""
+        self._ask(SubmitSearch(job, order.search), job)
+
     @staticmethod
     def _check_failed(reply: Message) -> None:
         if isinstance(reply, Standing) and reply.state == "failed":
@@ -165,7 +169,9 @@ class Cluster:
             best = best_row(rows, "vote" if search.merge == "vote" else settings.final)
             best_move, player = best.move, game.player(state)
             value = best.value if best.proven is None else best.proven
-        nodes = tuple(NodeResult(row.name, row.state, row.workers, row.simulations, row.elapsed_s) for row in answer.nodes)
+        nodes = tuple(
+            NodeResult(row.name, row.state, row.workers, row.simulations, row.elapsed_s, row.merging_s) for row in answer.nodes
+        )
         own = {"workers": max(1, sum(node.workers for node in nodes)), "merge": search.merge, "seed": settings.seed}
         legal = set() if at_chance else set(game.legal_moves(state)) if not game.has_ranks else None
         return Result(

@@ -246,7 +246,7 @@ class Coordinator:
             for identity in list(self.peers):
                 self._send(identity, Pulse(self.name))
         job = self.active
-        if job is not None and not self.is_ending:  # nothing comes after a checkpoint: that its nodes stopped is no end of a search
+        if job is not None and not self.is_ending:  # after a checkpoint: that nodes have stopped ends no search
             job.tick(now)
             if job.is_over:
                 log.info("%s is %s%s", job.name, job.state, f": {job.why}" if job.why else "")
