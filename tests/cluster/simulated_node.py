@@ -252,6 +252,7 @@ class Part:
         self.job, self.merge_s = prepare.job, prepare.search.merge_s
         self.tree = GrowingTree(node.world.choose)
         self.sequence = 0
+        self.reported_at = 0.0
         self.has_begun = False
         self.deadline: float | None = None
         self.granted: int | None = None
@@ -266,7 +267,7 @@ class Part:
                 reason = yield from self._orders(IDLE_S if self._is_waiting() else 0.0)
                 if reason is None and not self._is_waiting():
                     reason = yield from self._slice()
-                elif reason is None and self.has_begun:
+                elif reason is None and self.has_begun and self.world.now - self.reported_at >= IDLE_S:
                     self._report()  # the last one may have got lost
         except Terminated:
             if self.has_begun:
@@ -325,5 +326,6 @@ class Part:
 
     def _report(self, stopped_by: str | None = None) -> None:
         self.sequence += 1
+        self.reported_at = self.world.now
         ending = None if stopped_by is None else Ending(stopped_by, 1.0, 0, 1, 1, 0.0, [])
         self.node._send(Report(self.job, *self.node.source, self.sequence, pack(self.tree.told()), {}, ending))
