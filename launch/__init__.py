@@ -1,1 +1,1 @@
-"""Starting cluster nodes with engines made for it, one file each."""
+"""Launching a search on many machines: a coordinator here, cluster nodes there, one file for each way to start them."""

@@ -1,5 +1,6 @@
 """`distmcts coordinator`: the one process of a cluster that hands out jobs and merges what nodes find."""
 
+import re
 import signal
 import sys
 from pathlib import Path
@@ -22,7 +23,8 @@ def run(
         Path | None, typer.Option(help="Write an invitation here, for nodes and clients: address and keys in one private file.")
     ] = None,
     reach: Annotated[
-        str | None, typer.Option(help="Address to put into the invitation, if others reach this one by another.")
+        str | None,
+        typer.Option(help="Address to put into the invitation, if others reach this one by another; a port of *: the one bound."),
     ] = None,
     open_to_all: Annotated[bool, typer.Option("--no-keys", help="Neither encrypt nor check who comes in.")] = False,
 ) -> int:
@@ -47,15 +49,16 @@ def run(
     elif open_to_all and not is_local(bind):
         log.warning("anybody who can reach %s can use this cluster", bind)
     if reach is not None:
-        check_address(reach)
+        check_address(reach, binding=True)
     with CoordinatorServer(bind, pair, allowed, journal) as server:
-        address = reach or server.address
+        signal.signal(signal.SIGUSR1, lambda *_: server.checkpoint())
+        port = server.address[server.address.rindex(":") :]
+        address = server.address if reach is None else re.sub(r":\*$", port, reach)
         if invite is not None:
             if "//*:" in address or "//0.0.0.0:" in address or "//[::]:" in address:
                 raise InputError(f"--invite: others cannot reach {address}; say with --reach how they can")
             keys_of_it = (pair.public, guest.public, guest.secret) if pair else (None, None, None)
             write_invitation(invite, Invitation(address, *keys_of_it))
-        signal.signal(signal.SIGUSR1, lambda *_: server.checkpoint())
         log.info("at %s%s", server.address, f", journal {journal}" if journal else "")
         print(address, flush=True)
         try:

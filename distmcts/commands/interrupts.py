@@ -9,6 +9,7 @@ import sys
 from types import FrameType
 
 _received: int | None = None
+_both_exit = False
 
 
 def install() -> None:
@@ -16,6 +17,13 @@ def install() -> None:
     signal.signal(signal.SIGINT, _handle)
     signal.signal(signal.SIGTERM, _handle)
     sys.unraisablehook = _unraisable
+
+
+def let_both_exit() -> None:
+    """From now on Ctrl-C raises SystemExit as SIGTERM does: for a command that goes on later from where it was. A search takes
+    KeyboardInterrupt as a wish to see what was found, and is over then."""
+    global _both_exit
+    _both_exit = True
 
 
 def check() -> None:
@@ -31,7 +39,7 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 def _raise(number: int) -> None:
-    if number == signal.SIGINT:
+    if number == signal.SIGINT and not _both_exit:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
 

@@ -6,7 +6,7 @@ import warnings
 
 import typer
 
-from distmcts.commands import bench, compare, coordinator, doctor, games, interrupts, keys, node, report, search, status
+from distmcts.commands import bench, compare, coordinator, doctor, games, interrupts, keys, launch, node, report, search, status
 from distmcts.errors import DistmctsError
 
 ClickException = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")  # typer may bring its own click
@@ -27,6 +27,7 @@ app.command("bench")(bench.run)
 app.command("doctor")(doctor.run)
 app.command("coordinator")(coordinator.run)
 app.command("node")(node.run)
+app.command("launch")(launch.run)
 app.command("status")(status.run)
 app.add_typer(keys.app, name="keys")
 

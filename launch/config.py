@@ -1,0 +1,165 @@
+"""What to launch, as the user says it: the job, and how cluster nodes are started. Keys, defaults, limits."""
+
+import re
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from distmcts.cluster.order import Order, make_order
+from distmcts.cluster.sockets import check_address
+from distmcts.errors import DistmctsError, InputError, unknown
+from distmcts.settings import MAX_WORKERS, SearchSettings, make_settings
+
+DEFAULT_SECONDS = 5.0
+JOB_KEYS = ("game", "game_parameters", "position", "simulations", "seconds", "merge", "share", "merge_s", "wait_s")
+HOST = re.compile(r"[A-Za-z0-9_.\[][A-Za-z0-9_.:@%\[\]-]*")  # never what ssh would take for an option
+
+Way = Literal["local", "ssh", "slurm", "ray"]
+Nodes = Annotated[int, Field(ge=1, le=10_000)]
+Workers = Annotated[int, Field(ge=1, le=MAX_WORKERS)]
+Line = Annotated[str, Field(pattern=r"^[^\n]*$")]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NodeOptions(_Section):
+    """Of every cluster node."""
+
+    workers: Workers | None = None
+    memory: str | int | None = None
+
+    @field_validator("memory")
+    @classmethod
+    def _size(cls, memory: str | int | None) -> str | int | None:
+        make_settings(memory=memory)
+        return memory
+
+
+class Reachable(_Section):
+    """Where the coordinator listens on this machine, and by what address others reach it."""
+
+    bind: str = "tcp://*:*"
+    reach: str | None = None  # a port of * is the one that was bound
+
+    @field_validator("bind", "reach")
+    @classmethod
+    def _address(cls, address: str | None) -> str | None:
+        return address if address is None else check_address(address, binding=True)
+
+
+class LocalOptions(_Section):
+    nodes: Nodes = 2
+
+
+class SshOptions(Reachable):
+    hosts: tuple[str, ...] = ()
+    python: Line = "python3"  # goes to the remote shell as it is: ~ and the like mean there what they mean
+    options: tuple[str, ...] = ()
+
+    @field_validator("hosts")
+    @classmethod
+    def _hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        for host in hosts:
+            if not HOST.fullmatch(host):
+                raise InputError(f"ssh.hosts: {host!r} is not the name of a host, as in node1 or user@node1")
+        return hosts
+
+
+class SlurmOptions(_Section):
+    nodes: Nodes = 2
+    time: Annotated[str, Field(pattern=r"^[0-9:-]+$")] = "01:00:00"
+    partition: Line | None = None
+    cpus_per_task: Workers | None = None  # none: whole machines
+    sbatch: tuple[Line, ...] = ()
+    setup: str = ""
+    python: Line | None = None  # none: the one that launches
+    port: Annotated[int, Field(ge=1, le=65535)] | None = None  # none: any that is free
+
+    @field_validator("time", mode="before")
+    @classmethod
+    def _clock(cls, time: Any) -> Any:
+        """Unquoted, YAML reads 01:00:00 as a number of seconds, and 90 is a number of minutes to Slurm."""
+        if isinstance(time, int) and not isinstance(time, bool):
+            raise InputError(f"slurm.time={time}: write it in quotes, as in '01:30:00' or '90' (minutes)")
+        return time
+
+
+class RayOptions(Reachable):
+    address: str = "auto"  # of a Ray cluster; auto: the one this machine belongs to; local: one that ends with the run
+    nodes: Nodes | None = None  # none: every machine of the cluster
+
+
+class LaunchConfig(_Section):
+    """A launch: what to search, and on what."""
+
+    job: dict[str, Any]
+    on: Way = "local"
+    node: NodeOptions = NodeOptions()
+    local: LocalOptions = LocalOptions()
+    ssh: SshOptions = SshOptions()
+    slurm: SlurmOptions = SlurmOptions()
+    ray: RayOptions = RayOptions()
+
+    @field_validator("job")
+    @classmethod
+    def _job(cls, job: dict[str, Any]) -> dict[str, Any]:
+        allowed = [*JOB_KEYS, *SearchSettings.model_fields]
+        for key in job:
+            if key not in allowed:
+                raise unknown("key", f"job.{key}", [f"job.{name}" for name in allowed])
+        for key, kind, expected in (
+            ("game", str, "text"),
+            ("position", str, "text"),
+            ("game_parameters", dict, "keys of its own"),
+        ):
+            if not isinstance(job.get(key, kind()), kind):
+                raise InputError(f"job.{key}={job[key]!r}: expected {expected}")
+        if not job.get("game"):
+            raise InputError("'job.game' is missing; `distmcts games` lists them")
+        return job
+
+    def order(self) -> Order:
+        """The search as it is ordered from the cluster. Loads the game, so everything that can be wrong is found here."""
+        options = {key: value for key, value in self.job.items() if value is not None}
+        if "simulations" not in options and "seconds" not in options:
+            options["seconds"] = DEFAULT_SECONDS
+        return make_order(options.pop("game"), options.pop("position", None), **options)
+
+
+def make_config(given: dict[str, Any], source: str) -> LaunchConfig:
+    """A configuration from what was given; raises InputError with one line that names the source and the key."""
+    if True in given:  # YAML takes a bare `on` for a truth
+        given = {"on" if key is True else key: value for key, value in given.items() if key is not True or "on" not in given}
+    try:
+        config = LaunchConfig(**given)
+    except ValidationError as error:
+        raise InputError(f"{source}: {_explain(error.errors()[0])}") from None
+    except TypeError:
+        raise InputError(f"{source}: keys must be names") from None
+    if config.on == "ssh" and not config.ssh.hosts:
+        raise InputError(f"{source}: 'ssh.hosts' is missing: the names of the machines, as in ssh.hosts='[node1, node2]'")
+    return config
+
+
+def _explain(error: Any) -> str:
+    place = [str(part) for part in error["loc"]]
+    key = ".".join(place)
+    if error["type"] == "extra_forbidden":
+        return str(unknown("key", key, _known_keys(place[:-1])))
+    if error["type"] == "missing":
+        return f"{key!r} is missing"
+    if error["type"] == "literal_error":
+        return str(unknown(key, error["input"], get_args(Way)))
+    if isinstance(error.get("ctx", {}).get("error"), DistmctsError):
+        return str(error["ctx"]["error"])
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{key}={error['input']!r}: {message[0].lower()}{message[1:]}"
+
+
+def _known_keys(folders: list[str]) -> list[str]:
+    model: Any = LaunchConfig
+    for folder in folders:
+        model = model.model_fields[folder].annotation
+    return [".".join([*folders, name]) for name in model.model_fields]
