@@ -7,6 +7,7 @@ counts. A unit that fails is tried again elsewhere; after MAX_TRIES its failure 
 from collections import Counter, OrderedDict
 from typing import Any
 
+from distmcts.cluster.members import MAX_REASON, no_node_could
 from distmcts.cluster.merging import Source
 from distmcts.cluster.messages import NodeRow, Stop, SubmitBatch, Work
 from distmcts.cluster.search_job import Note, Send
@@ -32,7 +33,7 @@ class BatchJob:
         self._failures: Counter[str] = Counter()
         self._refused: dict[Source, str] = {}
         self._workers: dict[Source, int] = {}
-        self._silent: set[Source] = set()
+        self._away: dict[Source, str] = {}  # lost, or left
         self._send, self._note = send, note
         self._began_at: float | None = None
 
@@ -54,13 +55,15 @@ class BatchJob:
     def invite(self, source: Source, workers: int) -> None:
         """Give an idle node a unit; the same again if it did not hear of it."""
         self._workers[source] = workers
+        self._away.pop(source, None)
         if source not in self.doing:
             self.doing[source] = self._queue.popitem(last=False)[0]
         self._send(source, Work(self.name, self.doing[source], self.batch.kind, self.batch.context))
 
-    def heard(self, source: Source, unit: str, now: float) -> None:
+    def heard(self, source: Source, workers: int, unit: str) -> None:
         """A node says that it is at this unit."""
-        self._silent.discard(source)
+        self._workers[source] = workers
+        self._away.pop(source, None)
         if self.is_over or unit in self._done:
             self._send(source, Stop(self.name))
         elif source not in self.doing and unit in self._known:
@@ -72,12 +75,13 @@ class BatchJob:
         return self._end_unit(source, unit, outcome, True)
 
     def failed(self, source: Source, unit: str, reason: str) -> bool:
-        if unit not in self._known or unit in self._done or self.is_over:
+        """Let a failure count; False if it is old news: only the node that the unit was given to can fail, and once."""
+        if self.doing.get(source) != unit or unit in self._done or self.is_over:
             return False
         self._failures[unit] += 1
         if self._failures[unit] >= MAX_TRIES:
             return self._end_unit(source, unit, reason, False)
-        self.doing.pop(source, None)
+        del self.doing[source]
         if unit not in self.doing.values():
             self._queue[unit] = None
         return True
@@ -99,21 +103,26 @@ class BatchJob:
         if len(self._done) == len(self.units):
             self.state = "done"
 
-    def refused(self, source: Source, reason: str) -> None:
-        self._refused[source] = reason
+    def refused(self, source: Source, reason: str) -> bool:
+        """False if it is old news."""
+        if self.is_over or source in self._refused or source not in self._workers:
+            return False
+        self._refused[source] = reason[:MAX_REASON]
         self._return_unit(source)
         if self._refused.keys() >= self._workers.keys():
-            self._fail("no node could do it: " + "; ".join(sorted(set(self._refused.values()))))
+            self._fail(no_node_could(self._refused.values()))
+        return True
 
     def _fail(self, reason: str) -> None:
         self.state, self.why = "failed", reason
         self._note({"kind": "failed", "job": self.name, "why": reason}, True)
 
     def silent(self, source: Source) -> None:
-        self._silent.add(source)
+        self._away[source] = "lost: silent"
         self._return_unit(source)
 
     def left(self, source: Source, reason: str) -> None:
+        self._away[source] = f"left: {reason[:MAX_REASON]}"
         self._return_unit(source)
 
     def _return_unit(self, source: Source) -> None:
@@ -149,10 +158,10 @@ class BatchJob:
     def node_rows(self, now: float) -> list[NodeRow]:
         rows = []
         for source, workers in self._workers.items():
-            if source in self._silent:
-                state = "lost: silent"
-            elif source in self._refused:
+            if source in self._refused:
                 state = f"refused: {self._refused[source]}"
+            elif source in self._away:
+                state = self._away[source]
             else:
                 state = f"at {self.doing[source]}" if source in self.doing else "idle"
             rows.append(NodeRow(source[0], f"{state}; {self.done_by[source]} units done", workers, 0, 0.0, 0, 0.0))

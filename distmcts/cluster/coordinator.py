@@ -163,8 +163,9 @@ class Coordinator:
                 if peer.source in job.members:
                     job.ready(peer.source, now)
             case Refused():
-                log.warning("node %s refuses %s: %s", peer.source[0], job.name, message.reason)
-                job.refused(peer.source, message.reason)
+                if job.refused(peer.source, message.reason):
+                    log.warning("node %s refuses %s: %s", peer.source[0], job.name, message.reason)
+                self._send(peer.identity, Received(job.name, ""))
             case Report():
                 if (message.node, message.epoch) != peer.source:
                     self.drop(peer.identity, "out of order: a report in another node's name")
@@ -184,8 +185,9 @@ class Coordinator:
         if isinstance(message, UnitDone):
             counted = job.done(peer.source, message.unit, message.outcome)
         else:
-            log.warning("node %s, unit %s: %s", peer.source[0], message.unit, message.reason)
             counted = job.failed(peer.source, message.unit, message.reason)
+            if counted:
+                log.warning("node %s, unit %s: %s", peer.source[0], message.unit, message.reason)
         if not counted:
             self.dropped["old news"] += 1
 
@@ -198,9 +200,9 @@ class Coordinator:
         elif beat.job and (job is None or job.is_over):
             self._send(peer.identity, Stop(beat.job))
         elif isinstance(job, SearchJob):
-            job.heard(peer.source, beat.state, beat.simulations, beat.granted, now)
+            job.heard(peer.source, peer.workers, beat.state, beat.simulations, beat.granted, now)
         elif isinstance(job, BatchJob):
-            job.heard(peer.source, beat.unit, now)
+            job.heard(peer.source, peer.workers, beat.unit)
 
     # ---- jobs -------------------------------------------------------------------------------------------------------------
 

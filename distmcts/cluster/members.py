@@ -1,10 +1,14 @@
 """The nodes that take part in a search, as the coordinator sees them, and what is told of them in an answer."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from distmcts.cluster.merging import Source, Tally
 from distmcts.cluster.messages import MAX_LINES, Ending, NodeRow
 from distmcts.tree.share import NOTHING
+
+MAX_REASON = 1000  # characters of why a node does not take part; many of them must fit into a message
+TOLD_REASONS = 5
 
 
 @dataclass
@@ -33,14 +37,17 @@ class Member:
             return "finished"
         unreported = self.told - reported
         missing = f"; at least {unreported:,} simulations after its last report are not counted" if unreported > 0 else ""
+        if self.why:
+            return f"{self.state}: {self.why}{missing}"
         if self.is_silent:
             return f"lost: silent{missing}"
-        if self.why:
-            return f"{self.state}: {self.why}"
         return f"late: its last report did not come in time{missing}" if is_over else self.state
 
 
-def node_rows(members: dict[Source, Member], tally: Tally, is_over: bool, now: float) -> list[NodeRow]:
+def node_rows(
+    members: dict[Source, Member], tally: Tally, finished_before: set[Source], is_over: bool, now: float
+) -> list[NodeRow]:
+    """`finished_before`: those that an earlier coordinator had the last reports of."""
     rows = []
     for source, member in members.items():
         ending = member.ending
@@ -57,8 +64,18 @@ def node_rows(members: dict[Source, Member], tally: Tally, is_over: bool, now: f
             )
         )
     gone = sorted(tally.entries.keys() - members.keys())
-    lost = "lost: has not come back since the coordinator was started again"
-    return rows + [NodeRow(source[0], lost, 0, tally.visits_of(source), 0.0, 0, 0.0) for source in gone]
+    for source in gone:
+        lost = "lost: has not come back since the coordinator was started again"
+        state = "finished before the coordinator was started again" if source in finished_before else lost
+        rows.append(NodeRow(source[0], state, 0, tally.visits_of(source), 0.0, 0, 0.0))
+    return rows
+
+
+def no_node_could(reasons: Iterable[str]) -> str:
+    """Why nobody takes part: some of the reasons, since many nodes have many."""
+    told = sorted(set(reasons))
+    more = [f"and {len(told) - TOLD_REASONS} more"] if len(told) > TOLD_REASONS else []
+    return "no node could do it: " + "; ".join(told[:TOLD_REASONS] + more)
 
 
 def best_lines(members: dict[Source, Member], tally: Tally) -> list[list[int]]:

@@ -15,7 +15,7 @@ Nothing here waits, sends or looks at a clock: time is given, and orders go to `
 from collections.abc import Callable
 from typing import Any
 
-from distmcts.cluster.members import Member, best_lines, node_rows
+from distmcts.cluster.members import MAX_REASON, Member, best_lines, no_node_could, node_rows
 from distmcts.cluster.merging import EXCHANGING, Source, Tally, pack, unpack
 from distmcts.cluster.messages import (
     MAX_ENTRIES,
@@ -65,6 +65,7 @@ class SearchJob:
         self._end_by = 0.0
         self._stopped_by = ""
         self._quiet_until = 0.0  # after a restart: nobody is granted anything, and nobody is missed, before
+        self._finished_before: set[Source] = set()  # sources whose last reports an earlier coordinator has received
 
     @property
     def is_over(self) -> bool:
@@ -84,8 +85,9 @@ class SearchJob:
 
     def wants(self, source: Source) -> bool:
         """Whether an idle node has something to do here."""
-        member = self.members.get(source)
-        return self.state in ("preparing", "searching") and (member is None or member.state == "preparing")
+        if self.state not in ("preparing", "searching") or source in self.tally.entries:  # it has had its part
+            return False
+        return source not in self.members or self.members[source].state == "preparing"
 
     def invite(self, source: Source, workers: int) -> None:
         """Have a node take part; may be repeated."""
@@ -93,34 +95,40 @@ class SearchJob:
             self.members[source] = Member(len(self.members), workers)
         self._send(source, Prepare(self.name, self.search, self.members[source].place))
 
-    def heard(self, source: Source, state: str, simulations: int, granted: int, now: float) -> None:
+    def heard(self, source: Source, workers: int, state: str, simulations: int, granted: int, now: float) -> None:
         """A node says that it is at this job. Orders that may have got lost are given again."""
-        member = self.members.setdefault(source, Member(len(self.members), 0))
+        member = self.members.setdefault(source, Member(len(self.members), workers))
+        member.workers = workers
         member.is_silent = False
         member.told = max(member.told, simulations)
         member.granted = max(member.granted, granted)
         if self.is_over or self.state == "ending":
             self._send(source, Stop(self.name))
-        elif state == "ready" and member.state in ("preparing", "ready"):
+        elif state == "ready":
             self.ready(source, now)
         elif state == "searching" and member.state in ("preparing", "ready", "searching"):
             if member.began is None:
                 member.began = now
             member.state = "searching"
+            if member.granted > granted:
+                self._send_go(source, now)
             self._grant(source, now)
 
     def ready(self, source: Source, now: float) -> None:
+        """May be said again, also if the order to search got lost."""
         member = self.members[source]
-        member.state = "ready"
-        if self._first_ready is None:
-            self._first_ready = now
-        if self.state == "searching":
+        if member.state == "preparing":
+            member.state = "ready"
+        if self.state == "searching" and member.state in ("ready", "searching"):
             self._go(source, now)
 
-    def refused(self, source: Source, reason: str) -> None:
+    def refused(self, source: Source, reason: str) -> bool:
+        """False if it is old news."""
         member = self.members.get(source)
-        if member and member.state not in ("finished", "refused"):
-            member.state, member.why = "refused", reason
+        if self.is_over or not member or member.state in ("finished", "refused"):
+            return False
+        member.state, member.why = "refused", reason[:MAX_REASON]
+        return True
 
     def silent(self, source: Source) -> None:
         if source in self.members:
@@ -129,7 +137,7 @@ class SearchJob:
     def left(self, source: Source, reason: str) -> None:
         member = self.members.get(source)
         if member and member.state not in ("finished", "refused"):
-            member.state, member.why = "left", reason
+            member.state, member.why = "left", reason[:MAX_REASON]
 
     # ---- searching --------------------------------------------------------------------------------------------------------
 
@@ -145,7 +153,7 @@ class SearchJob:
         if report.ending is not None and member.state != "finished":
             member.state, member.ending = "finished", report.ending
         if report.ending is not None or now - member.noted >= JOURNAL_S:
-            self._note_report(report, whole=False)
+            self._note_report(report, report.ending is not None, whole=False)
             member.noted = now
         if self.search.merge in EXCHANGING and member.state == "searching" and len(self.tally.entries) > 1:
             self._send(source, Others(self.name, report.sequence, pack(self.tally.others(source))))
@@ -153,21 +161,25 @@ class SearchJob:
             self._grant(source, now)
         return True
 
-    def _note_report(self, report: Report, whole: bool) -> None:
+    def _note_report(self, report: Report, is_last: bool, whole: bool) -> None:
         """Into the journal: all of it, or what the answer needs."""
         told = unpack(report.statistics)
         kept = told if whole else {path: statistic for path, statistic in told.items() if len(path) <= 1}
-        fields = {"node": report.node, "epoch": report.epoch, "sequence": report.sequence}
+        fields = {"node": report.node, "epoch": report.epoch, "sequence": report.sequence, "last": is_last}
         self._note({"kind": "report", "job": self.name, **fields, "statistics": pack(kept), "proven": report.proven}, False)
 
     def _go(self, source: Source, now: float) -> None:
+        if self.search.simulations is None or self.members[source].granted:
+            self._send_go(source, now)
+        self._grant(source, now)
+
+    def _send_go(self, source: Source, now: float) -> None:
         member = self.members[source]
-        member.began = now
+        if member.began is None:
+            member.began = now
         member.state = "searching"
-        if self.search.simulations is None:
-            self._send(source, Go(self.name, self._left(now), None))
-        else:
-            self._grant(source, now)
+        granted = None if self.search.simulations is None else member.granted
+        self._send(source, Go(self.name, self._left(now), granted))
 
     def _left(self, now: float) -> float | None:
         return None if self.deadline is None else max(0.0, self.deadline - now)
@@ -190,7 +202,7 @@ class SearchJob:
         if grant > 0:
             member.granted = max(member.granted, self.tally.visits_of(source)) + grant
             member.last_grant = grant
-            self._send(source, Go(self.name, self._left(now), member.granted))
+            self._send_go(source, now)
 
     # ---- time -------------------------------------------------------------------------------------------------------------
 
@@ -208,17 +220,20 @@ class SearchJob:
 
     def _see_to_start(self, now: float) -> None:
         waited_for = [member for member in self.members.values() if member.is_active]
-        ready = [source for source, member in self.members.items() if member.state == "ready" and not member.is_silent]
+        # One that searches already was cut off when its coordinator ended with a checkpoint.
+        ready = [source for source, member in self.members.items() if member.is_active and member.state != "preparing"]
+        if ready and self._first_ready is None:
+            self._first_ready = now
         if ready and (len(ready) == len(waited_for) or now - self._first_ready >= GATHER_S) and now >= self._quiet_until:
             self._start(now)
             for source in ready:
                 self._go(source, now)
         elif self._nobody_for(self.search.wait_s, now):
-            refusals = sorted({member.why for member in self.members.values() if member.state == "refused"})
+            refusals = {member.why for member in self.members.values() if member.state == "refused"}
             if self.tally.visits:
                 self._end(now, "no node is left")
             else:
-                self._fail("no node could do it: " + "; ".join(refusals) if refusals else self._nobody())
+                self._fail(no_node_could(refusals) if refusals else self._nobody())
 
     def _nobody(self) -> str:
         return f"no node came within {self.search.wait_s:g} s; start some with `distmcts node ADDRESS`"
@@ -280,19 +295,24 @@ class SearchJob:
 
     def suspend(self, now: float) -> None:
         """A checkpoint: what was found and the time left are in the journal, and the search can go on from there."""
+        if self.state == "ending":  # nothing is left to go on with
+            self._finish(now)
         if self.is_over:
             return
         left = self._left(now) if self.state == "searching" else self.seconds_left
-        for (node, epoch), entry in self.tally.entries.items():
+        for source, entry in self.tally.entries.items():
             proven = {str(move): value for move, value in entry.proven.items()}
-            self._note_report(Report(self.name, node, epoch, entry.sequence, pack(entry.told), proven, None), whole=True)
+            report = Report(self.name, *source, entry.sequence, pack(entry.told), proven, None)
+            is_last = source in self._finished_before or source in self.members and self.members[source].ending is not None
+            self._note_report(report, is_last, whole=True)
         fields = {"seconds_left": left, "searched_s": self.elapsed_s(now)}
         self._note({"kind": "suspended", "job": self.name, **fields}, True)
 
     def _finish(self, now: float) -> None:
         for member in self.members.values():
-            if member.state in ("preparing", "ready"):
-                member.state, member.why = "late", "was not ready before the search was over"
+            if member.state in ("preparing", "ready") and not member.is_silent:
+                member.why = "was not ready before the search was over" if member.state == "preparing" else "nothing was left to do"
+                member.state = "late"
         if not self.tally.visits:
             self._fail(f"ended by: {self._stopped_by}, before any node had reported")
             return
@@ -322,9 +342,10 @@ class SearchJob:
         """Take an entry of the journal back."""
         kind = entry["kind"]
         if kind == "report":
-            self.tally.take(
-                (entry["node"], entry["epoch"]), entry["sequence"], unpack(entry["statistics"]), _by_move(entry["proven"])
-            )
+            source = (entry["node"], entry["epoch"])
+            self.tally.take(source, entry["sequence"], unpack(entry["statistics"]), _by_move(entry["proven"]))
+            if entry["last"]:
+                self._finished_before.add(source)
         elif kind == "suspended":
             self.seconds_left = entry["seconds_left"]
             self._searched_before_s = entry["searched_s"]
@@ -351,7 +372,7 @@ class SearchJob:
 
     def node_rows(self, now: float) -> list[NodeRow]:
         """A row for each node that took part."""
-        return node_rows(self.members, self.tally, self.is_over or self.state == "ending", now)
+        return node_rows(self.members, self.tally, self._finished_before, self.is_over or self.state == "ending", now)
 
     def top_rows(self) -> list[MoveRow]:
         rows = self.tally.rows(self.search.merge)[:SHOWN]

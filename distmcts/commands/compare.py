@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +22,10 @@ def run(
     config: Annotated[Path | None, typer.Option(help="YAML file; see configs/compare_quick.yaml.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/GAME-TIME.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Have units carried out by a cluster: its address, invitation or run folder.", metavar="ADDRESS"),
+    ] = None,
 ) -> None:
     """Compare serial, leaf, root and tree parallelization of a game: speed, strength, overhead; a report to look at."""
     if resume is not None:
@@ -29,12 +33,12 @@ def run(
             raise InputError("--resume takes everything from the run: give the folder and nothing else")
         folder = resume
     else:
-        folder = _begin(game, overrides or [], config, out)
-    _measure(folder)
+        folder = _begin(game, overrides or [], config, out, cluster is not None)
+    _measure(folder, cluster)
     print(f"report: {folder / 'report.html'}")
 
 
-def _begin(game: str, overrides: list[str], config: Path | None, out: Path | None) -> Path:
+def _begin(game: str, overrides: list[str], config: Path | None, out: Path | None, on_cluster: bool) -> Path:
     if is_override(game):  # the game may come from the configuration, then this is the first override
         overrides, game = [game, *overrides], ""
     options = apply_overrides(read_config(config), overrides)
@@ -44,6 +48,7 @@ def _begin(game: str, overrides: list[str], config: Path | None, out: Path | Non
         raise InputError("which game? e.g. `distmcts compare connect_four`, or --config configs/compare_quick.yaml")
 
     from distmcts.experiments.config import make_config
+    from distmcts.experiments.remote import check_remote
     from distmcts.experiments.run_folder import new_run
     from distmcts.experiments.sides import check_memory
     from distmcts.registry import load_game
@@ -52,29 +57,36 @@ def _begin(game: str, overrides: list[str], config: Path | None, out: Path | Non
     if load_game(settings.game, **settings.game_parameters).in_python:
         raise InputError(f"{settings.game}: is a game in Python; compare is for compiled games, see `distmcts games`")
     check_memory(settings)
+    if on_cluster:
+        check_remote(settings)
     return new_run(settings, [*([game] if game else []), *overrides], out)
 
 
-def _measure(folder: Path) -> None:
+def _measure(folder: Path, where: str | None) -> None:
+    from distmcts.cluster.client import Cluster
     from distmcts.experiments.compare import run_comparison
+    from distmcts.experiments.remote import check_remote
     from distmcts.experiments.run_folder import RECORDS, open_run
 
     settings, _ = open_run(folder)
+    if where is not None:
+        check_remote(settings)
     before = (folder / RECORDS).stat().st_size
     try:
-        with _progress() as show:
+        with _progress() as show, Cluster(where) if where is not None else nullcontext() as cluster:
 
             def on_progress(standing) -> None:
                 interrupts.check()
                 show(standing)
 
-            run_comparison(folder, settings, on_progress)
+            run_comparison(folder, settings, on_progress, cluster)
     except BaseException as error:
         # An error before anything was measured would come again: only it is shown then.
         if not isinstance(error, DistmctsError) or (folder / RECORDS).stat().st_size != before:
             with suppress(DistmctsError):
                 write_outputs(folder)
-            print(f"distmcts: stopped; go on with: distmcts compare --resume {shlex.quote(str(folder))}", file=sys.stderr)
+            again = shlex.join(["distmcts", "compare", "--resume", str(folder), *(["--cluster", where] if where else [])])
+            print(f"distmcts: stopped; go on with: {again}", file=sys.stderr)
         raise
     write_outputs(folder)
 

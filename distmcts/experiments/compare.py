@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from distmcts.cluster.client import Cluster
 from distmcts.errors import InputError
 from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.measure import Measurements
-from distmcts.experiments.plan import Plan
+from distmcts.experiments.plan import Plan, tuned_c
+from distmcts.experiments.remote import measured_by
 from distmcts.experiments.run_folder import CONFIG, RECORDS, conditions
 from distmcts.records import Record, Records
 
@@ -27,8 +29,14 @@ class Standing(NamedTuple):
     unit: str  # what is measured now
 
 
-def run_comparison(folder: Path, config: CompareConfig, on_progress: Callable[[Standing], None] | None = None) -> None:
-    """Measure what is missing in a run. Blocks for as long as that takes; raises what a unit or `on_progress` raises."""
+def run_comparison(
+    folder: Path,
+    config: CompareConfig,
+    on_progress: Callable[[Standing], None] | None = None,
+    cluster: Cluster | None = None,
+) -> None:
+    """Measure what is missing in a run, here or on a cluster. Blocks for as long as that takes; raises what a unit or
+    `on_progress` raises."""
     with Records(folder / RECORDS) as records:
         if records.all and records.all[0].get("config") not in (None, digest(config)):
             raise InputError(f"{folder / CONFIG}: was changed since the run began; begin a new run for another configuration")
@@ -46,11 +54,18 @@ def run_comparison(folder: Path, config: CompareConfig, on_progress: Callable[[S
             records.append({"unit": BEGUN, "kind": BEGUN, "planned": planned.total(), "config": digest(config)})
         else:
             records.append({"unit": f"{RESUMED}/{len(records.all)}", "kind": RESUMED, **conditions()})
-        for unit in plan.units(records.all):
-            say(Standing(clock.done, planned.total(), clock.left_s(), unit.name))
-            record = measurements.measure(unit, records.all)
-            records.append(record)
-            clock.add(record)
+        for batch in plan.batches(records.all):
+            tuned = tuned_c(config, records.all)
+            if cluster is not None and batch:
+                found = measured_by(cluster, config, batch, tuned)
+            else:
+                found = (measurements.measure(unit, tuned) for unit in batch)
+            for unit in batch:
+                left_s = clock.left_s() if cluster is None else None
+                say(Standing(clock.done, planned.total(), left_s, unit.name if cluster is None else "on the cluster"))
+                record = next(found)
+                records.append(record)
+                clock.add(record)
         records.append({"unit": FINISHED, "kind": FINISHED})
 
 

@@ -6,7 +6,6 @@ from functools import cached_property
 from distmcts.engine import Engine
 from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.oracle import regret
-from distmcts.experiments.plan import tuned_c
 from distmcts.experiments.positions import midgame, openings, solved_positions
 from distmcts.experiments.sides import LEAST_MEMORY, Budget, Side, Spent, opponent, player, sides
 from distmcts.experiments.units import Answer, Endgame, Pair, Reference, Speed, Tune, Unit, seed_of
@@ -64,8 +63,8 @@ class Measurements:
 
     # ---- units ------------------------------------------------------------------------------------------------------------
 
-    def measure(self, unit: Unit, records: list[Record]) -> Record:
-        """Blocks while the unit is carried out. `records`: what is known so far."""
+    def measure(self, unit: Unit, tuned: dict[str, float]) -> Record:
+        """Blocks while the unit is carried out. `tuned`: c of every scheme, as far as it is known (plan.tuned_c)."""
         start = time.perf_counter()
         match unit:
             case Tune():
@@ -73,13 +72,13 @@ class Measurements:
             case Reference():
                 found = self._reference(unit)
             case Speed():
-                found = self._speed(unit, tuned_c(self.config, records))
+                found = self._speed(unit, tuned)
             case Answer():
-                found = self._answer(unit, tuned_c(self.config, records))
+                found = self._answer(unit, tuned)
             case Endgame():
-                found = self._endgame(unit, tuned_c(self.config, records))
+                found = self._endgame(unit, tuned)
             case Pair():
-                found = self._pair(unit, records)
+                found = self._pair(unit, tuned)
         return {"unit": unit.name, **found, "took_s": round(time.perf_counter() - start, 4)}
 
     def _choose(self, cell: Cell, state: State, budget: Budget, c: float, seed: int) -> int:
@@ -133,9 +132,9 @@ class Measurements:
         text = self.game.format(state)
         return {"kind": "endgame", "cell": unit.cell.name, "text": text, "move": move, "regret": regret(values, move)}
 
-    def _pair(self, unit: Pair, records: list[Record]) -> Record:
+    def _pair(self, unit: Pair, tuned: dict[str, float]) -> Record:
         if self._sides is None:
-            self._sides = {side.match: side for side in sides(self.config, tuned_c(self.config, records))}
+            self._sides = {side.match: side for side in sides(self.config, tuned)}
         side = self._sides[unit.match]
         opening = self.openings[unit.number % len(self.openings)]
         seed = seed_of(self.config.seed, unit.name)

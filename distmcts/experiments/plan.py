@@ -64,9 +64,14 @@ def most_pairs(config: CompareConfig, side: Side) -> int:
     return config.matches.pairs if side.group in ("cells", "curve") else getattr(config, side.group).pairs
 
 
+def may_end_early(side: Side) -> bool:
+    """Whether its match ends when a sequential test is sure. Calibration and simulation have a fixed number: they draw curves."""
+    return side.group == "cells"
+
+
 def is_decided(config: CompareConfig, side: Side, counts: PairCounts) -> bool:
-    """Whether the sequential test needs no more pairs. Calibration and simulation have a fixed number: they draw curves."""
-    if side.group != "cells" or counts.pairs < config.matches.least_pairs:
+    """Whether the sequential test needs no more pairs."""
+    if not may_end_early(side) or counts.pairs < config.matches.least_pairs:
         return False
     return sequential_test(config).decide(counts) is not None
 
@@ -86,25 +91,37 @@ class Plan:
         self.all_positions = positions
         self.positions = min(positions, config.quality.positions)  # the others are for tuning
 
-    def units(self, records: list[Record]) -> Iterator[Unit]:
-        """All units that are not in the records, which grow meanwhile."""
-        done = {record["unit"] for record in records}
-        yield from (unit for unit in self._first() if unit.name not in done)
+    def batches(self, records: list[Record]) -> Iterator[list[Unit]]:
+        """All units that are not in the records, which grow meanwhile. Those of a batch do not depend on one another."""
+        yield self._missing(self._first(), records)
         all_sides = sides(self.config, tuned_c(self.config, records))
-        for number in range(self._rounds(all_sides)):
-            done = {record["unit"] for record in records}
-            active = [side for side in all_sides if self._plays(side, number, records)]
-            for unit in self._round(number, active):
-                if unit.name not in done:
-                    yield unit
+        rounds = range(self._rounds(all_sides))
+        if not any(may_end_early(side) for side in all_sides):
+            rest = [unit for number in rounds for unit in self._round(number, self._playing(all_sides, number, records))]
+            yield self._missing(rest, records)
+            return
+        for number in rounds:
+            yield self._missing(self._round(number, self._playing(all_sides, number, records)), records)
 
-    def counts(self) -> Counter[str]:
-        """How many units of each kind there are, if no match ends early."""
+    def _playing(self, all_sides: list[Side], number: int, records: list[Record]) -> list[Side]:
+        return [side for side in all_sides if self._plays(side, number, records)]
+
+    @staticmethod
+    def _missing(units: list[Unit], records: list[Record]) -> list[Unit]:
+        done = {record["unit"] for record in records}
+        return [unit for unit in units if unit.name not in done]
+
+    def by_name(self) -> dict[str, Unit]:
+        """All units there can be: those of a run in which no match ends early."""
         all_sides = sides(self.config, tuned_c(self.config, []))
         units = self._first()
         for number in range(self._rounds(all_sides)):
             units.extend(self._round(number, [side for side in all_sides if number < most_pairs(self.config, side)]))
-        return Counter(unit.name.partition("/")[0] for unit in units)
+        return {unit.name: unit for unit in units}
+
+    def counts(self) -> Counter[str]:
+        """How many units of each kind there are, if no match ends early."""
+        return Counter(name.partition("/")[0] for name in self.by_name())
 
     def _first(self) -> list[Unit]:
         config = self.config

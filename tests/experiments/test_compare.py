@@ -109,7 +109,7 @@ def test_a_match_that_is_decided_ends_and_others_go_on(whole_run):
     first = [record for record in read_records(whole_run / "records.jsonl") if record["kind"] in ("tune", "reference")]
     match = "cells/simulations/root x2"
     draws = [{"unit": f"pair/{match}/{i}", "kind": "pair", "match": match, "number": i, "scores": [0.5, 0.5]} for i in range(5)]
-    left = {unit.name for unit in Plan(config, 4, 4).units([*first, *draws])}
+    left = {unit.name for batch in Plan(config, 4, 4).batches([*first, *draws]) for unit in batch}
     assert not any(name.startswith("pair/cells/simulations/root x2/") for name in left)
     assert "pair/cells/simulations/root x1/5" in left
 
@@ -218,7 +218,7 @@ def test_what_stands_twice_is_measured_once():
         "simulated_workers": {"pairs": 1, "workers": [4, 4], "readings": ["none", "none"]},
     }
     config = make_config(twice, "test")
-    names = [unit.name for unit in Plan(config, 2, 2).units([{"unit": "", "kind": ""}])]
+    names = [unit.name for batch in Plan(config, 2, 2).batches([{"unit": "", "kind": ""}]) for unit in batch]
     assert len(names) == len(set(names))
     assert config.schemes == ("serial", "tree") and config.matches.factors == (2.0,)
 
