@@ -286,7 +286,8 @@ def test_a_worker_that_hangs_is_ended(monkeypatch):
     monkeypatch.setattr("distmcts.parallel.drive.PYTHON_HANG_S", 0.5)
     with distmcts.Engine(HangsOnce(), workers=2, seed=1, memory="64MiB") as engine:
         result = engine.search(simulations=3000)
-        assert (result.replaced_workers, result.simulations) == (1, 3000)
+        assert result.replaced_workers >= 1  # on a busy machine half a second without a sign of life can happen twice
+        assert result.simulations == 3000
         assert engine.audit()[0].visits == 3000
 
 
