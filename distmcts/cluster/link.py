@@ -27,6 +27,7 @@ from distmcts.cluster.messages import (
     Pulse,
     Reader,
     Received,
+    Refused,
     Rejected,
     Report,
     UnitDone,
@@ -81,7 +82,7 @@ class Link:
     # ---- the node's side --------------------------------------------------------------------------------------------------
 
     def send(self, message: Message) -> None:
-        """Never blocks. Outcomes and last reports are sent until they are received; whatever else is lost on the way is lost."""
+        """Never blocks. Outcomes, refusals and last reports are sent until they are received; whatever else is lost is lost."""
         self._outbox.put(message)
         with suppress(BlockingIOError):  # it is awake already
             os.write(self._wake_in, b".")
@@ -163,7 +164,7 @@ class Link:
     def _send_all(self, connection: Connection) -> None:
         while not self._outbox.empty():
             message = self._outbox.get()
-            if isinstance(message, Report) and message.ending is not None:
+            if isinstance(message, Refused) or isinstance(message, Report) and message.ending is not None:
                 self._pending[message.job, ""] = message
             elif isinstance(message, UnitDone | UnitFailed):
                 self._pending[message.job, message.unit] = message

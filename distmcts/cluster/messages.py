@@ -21,15 +21,18 @@ MAX_BYTES = 2 << 20  # of a frame; sockets drop the connection of a peer that se
 MAX_ENTRIES = 10_000  # nodes of a tree in one report
 MAX_UNITS = 100_000
 MAX_LINES = 50
+MAX_OUTCOME = 500_000  # characters of what a unit has found
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Text = Annotated[str, Meta(max_length=20_000)]
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
+Size = Annotated[int, Meta(ge=0, le=1 << 48)]  # of what one machine has: a sum over thousands of them is still a Count
 Word = Annotated[int, Meta(ge=0)]  # of a packed position: all 64 bits; MessagePack knows no more
 Sum = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Value = Annotated[float, Meta(ge=-1, le=1)]
+Json = Annotated[str, Meta(max_length=MAX_OUTCOME)]
 Moves = Annotated[list[Count], Meta(max_length=64)]
 Plain = str | int | float | bool | None
 
@@ -73,9 +76,9 @@ class Ending(Part):
 
     stopped_by: Text
     elapsed_s: Seconds
-    replaced: Count  # workers that died and were replaced
-    nodes: Count
-    bytes_used: Count
+    replaced: Size  # workers that died and were replaced
+    nodes: Size
+    bytes_used: Size
     merging_s: Seconds  # spent on merging, search standing still
     lines: Annotated[list[Moves], Meta(max_length=MAX_LINES)]  # how play goes on after the best moves, themselves first
 
@@ -158,7 +161,7 @@ class Refused(Message):
 class UnitDone(Message):
     job: Name
     unit: Name
-    outcome: Text  # JSON
+    outcome: Json
 
 
 class UnitFailed(Message):
@@ -313,7 +316,7 @@ class Outcomes(Message):
 
     job: Name
     start: Count
-    outcomes: list[tuple[Name, Text, bool]]  # unit, JSON or what went wrong, whether it went well
+    outcomes: list[tuple[Name, Json, bool]]  # unit, what it found or what went wrong, whether it went well
     total: Count  # units of the batch
     done: Count
     nodes: list[NodeRow]

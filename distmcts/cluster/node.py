@@ -10,8 +10,10 @@ from typing import Any
 
 from distmcts.cluster.keys import Invitation
 from distmcts.cluster.link import IDLE, LEFT_ALONE, Link
+from distmcts.cluster.members import MAX_REASON
 from distmcts.cluster.merging import RULES
 from distmcts.cluster.messages import (
+    MAX_OUTCOME,
     Beat,
     Go,
     Hello,
@@ -34,7 +36,7 @@ from distmcts.version import __version__
 
 SILENCE_S = 30.0  # a node whose coordinator has been silent for so long ends by itself
 IDLE_S = 0.5  # how long to wait for orders at a time
-KEPT_OUTCOMES = 100  # of units: should they be asked for twice
+KEPT = 100  # outcomes of units, and names of jobs: should they be asked for twice
 HARD_END_S = 10.0  # a node that was told to end and has not after so long is ended
 
 log = logging.getLogger("distmcts.node")
@@ -63,6 +65,7 @@ class ClusterNode:
         }
         self._epoch = time.time_ns() // 1_000_000
         self._finished: dict[tuple[str, str], Message] = {}  # outcomes of units
+        self._searched: dict[str, None] = {}  # jobs in which it has had its part: a tree begun anew would contradict its reports
         self._batch: tuple[str, CarryOut] | None = None
         cores = workers or len(os.sched_getaffinity(0))
         hello = Hello(name, self._epoch, cores, __version__)
@@ -99,7 +102,7 @@ class ClusterNode:
         try:
             while True:
                 message = self._link.receive(IDLE_S)
-                if isinstance(message, Prepare):
+                if isinstance(message, Prepare) and message.job not in self._searched:
                     self._search(message)
                 elif isinstance(message, Work):
                     self._work(message)
@@ -121,7 +124,7 @@ class ClusterNode:
             engine = self._engine(prepare)
         except (DistmctsError, ImportError, ValueError, TypeError) as error:
             log.warning("%s is refused: %s", job, error)
-            self._link.send(Refused(job, f"{self.name}: {' '.join(str(error).split())}"))
+            self._link.send(Refused(job, f"{self.name}: {' '.join(str(error).split())}"[:MAX_REASON]))
             self._link.beat = IDLE
             return
         try:
@@ -150,6 +153,8 @@ class ClusterNode:
                 reason = self._orders(part, clock, IDLE_S if clock.is_waiting(part.simulations) else 0.0)
                 if reason is None and not clock.is_waiting(part.simulations):
                     reason = self._slice(part, clock, prepare.search.merge_s)
+                elif reason is None and clock.has_begun and part.since_report_s >= IDLE_S:
+                    self._link.send(part.report())  # the last one may have got lost, and more is granted only after it
         except (KeyboardInterrupt, SystemExit):
             if clock.has_begun:
                 self._link.send(part.report(self.end[0] if self.end else "the node left"))
@@ -159,7 +164,7 @@ class ClusterNode:
             reason = str(error)
         except DistmctsError as error:  # the game is broken
             log.error("%s: %s", job, error)
-            self._link.send(Refused(job, f"{self.name}: {error}"))
+            self._link.send(Refused(job, f"{self.name}: {error}"[:MAX_REASON]))
             return
         if clock.has_begun:
             self._link.send(part.report(reason))
@@ -176,6 +181,7 @@ class ClusterNode:
                 case Go(job=part.job):
                     if not clock.has_begun:
                         part.begin()
+                        _keep(self._searched, part.job, None)
                     clock.go(message)
                     self._say(part.job, "searching", part.simulations, clock.granted or 0)
                 case Others(job=part.job):
@@ -213,32 +219,37 @@ class ClusterNode:
     def _work(self, work: Work) -> None:
         """Carry out a unit; if it was done before, say so again."""
         key = (work.job, work.unit)
-        if key not in self._finished:
+        message = self._finished.get(key)
+        if message is None:
             self._say(work.job, "working", unit=work.unit)
             message = self._carry_out(work)
-            if message is None:
-                return
-            self._finished[key] = message
-            while len(self._finished) > KEPT_OUTCOMES:
-                del self._finished[next(iter(self._finished))]
-        self._link.send(self._finished[key])
+            if isinstance(message, UnitDone):  # what failed is tried again
+                _keep(self._finished, key, message)
+        self._link.send(message)
         self._link.beat = IDLE
 
-    def _carry_out(self, work: Work) -> Message | None:
+    def _carry_out(self, work: Work) -> Message:
         try:
             if self._batch is None or self._batch[0] != work.job:
                 self._batch = work.job, load_kind(work.kind, json.loads(work.context))
         except (DistmctsError, ImportError, ValueError, TypeError, KeyError) as error:
             self._batch = None
-            self._link.send(Refused(work.job, f"{self.name}: {' '.join(str(error).split())}"))
-            self._link.beat = IDLE
-            return None
+            return Refused(work.job, f"{self.name}: {' '.join(str(error).split())}"[:MAX_REASON])
         try:
-            found = self._batch[1](work.unit)
-            return UnitDone(work.job, work.unit, json.dumps(found, allow_nan=False))
+            outcome = json.dumps(self._batch[1](work.unit), allow_nan=False)
+            if len(outcome) > MAX_OUTCOME:
+                raise InputError(f"an outcome of {len(outcome)} characters is too long; at most {MAX_OUTCOME} are sent")
+            return UnitDone(work.job, work.unit, outcome)
         except Exception as error:  # whatever is wrong with a unit, the node lives on
             log.warning("unit %s: %s", work.unit, error)
             return UnitFailed(work.job, work.unit, f"{self.name}: {type(error).__name__}: {' '.join(str(error).split())}"[:2000])
+
+
+def _keep(kept: dict, key: Any, value: Any) -> None:
+    """Put something into a dictionary that does not grow for ever."""
+    kept[key] = value
+    while len(kept) > KEPT:
+        del kept[next(iter(kept))]
 
 
 class _Budget:

@@ -27,6 +27,7 @@ class Part:
         self.stopped_by = ""  # set when there is nothing left to search
         self._ledger = Ledger()
         self._sequence = 0
+        self._reported = time.perf_counter()
         self._borrowed = 0  # sequence of the last news
         self._began = time.perf_counter()
         self._searched_s = 0.0
@@ -63,11 +64,16 @@ class Part:
     def report(self, stopped_by: str | None = None) -> Report:
         """All that was found so far; with a reason, it is the last one."""
         self._sequence += 1
+        self._reported = time.perf_counter()
         trees = self.engine.trees
         proven = {str(child.move): child.proven for tree in trees for child in view.children(tree) if child.proven is not None}
         ending = None if stopped_by is None else self._ending(stopped_by)
         node, epoch = self.name
         return Report(self.job, node, epoch, self._sequence, pack(self._told()), proven, ending)
+
+    @property
+    def since_report_s(self) -> float:
+        return time.perf_counter() - self._reported
 
     def _told(self) -> Told:
         """All moves at the root (but at most MAX_ENTRIES, most visited first); with `share` also the much visited nodes below."""

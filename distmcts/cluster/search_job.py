@@ -311,7 +311,9 @@ class SearchJob:
     def _finish(self, now: float) -> None:
         for member in self.members.values():
             if member.state in ("preparing", "ready") and not member.is_silent:
-                member.why = "was not ready before the search was over" if member.state == "preparing" else "nothing was left to do"
+                member.why = (
+                    "was not ready before the search was over" if member.state == "preparing" else "nothing was left to do"
+                )
                 member.state = "late"
         if not self.tally.visits:
             self._fail(f"ended by: {self._stopped_by}, before any node had reported")

@@ -6,6 +6,7 @@ Everything that happens follows from one seed.
 import heapq
 import json
 import random
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from distmcts.cluster.messages import (
     FROM_NODES,
     TO_CLIENTS,
     TO_NODES,
+    Ask,
     Goodbye,
     Hello,
     Message,
@@ -81,7 +83,7 @@ class World:
         self.replies: list[Message] = []
         self.coordinator: Coordinator | None = None
         self.started_at = 0.0  # the present coordinator
-        self.books: dict[str, Book] = {}
+        self.books: dict[str, Book] = defaultdict(Book)
         self.trees: dict[tuple[str, int], GrowingTree] = {}  # of the last job of each source
         self._known: set[bytes] = set()  # who has said Hello to the present coordinator
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -156,6 +158,14 @@ class World:
         self.coordinator.handle(CLIENT, READERS[FROM_CLIENTS].read(write(message)), self.now)
         return self.replies[-1] if self.replies else None
 
+    @staticmethod
+    def ask_for(job: str, start: int) -> Ask:
+        return Ask(job, start)
+
+    def entries(self) -> list[dict]:
+        """Of the journal."""
+        return [json.loads(line) for line in self.disk]
+
     def job(self, name: str):
         return self.coordinator.jobs.get(name) if self.coordinator else None
 
@@ -202,6 +212,7 @@ class World:
 
     def join(self, name: str, epoch: int = 1, **ways) -> SimulatedNode:
         node = SimulatedNode(self, name, epoch, **ways)
+        node.ways = ways
         self.nodes[node.identity] = node
         node.start()
         return node
@@ -221,4 +232,4 @@ class World:
     def restart(self, node: SimulatedNode) -> SimulatedNode:
         """The process is killed, and another one takes its place."""
         node.kill()
-        return self.join(node.source[0], node.source[1] + 1, rate=node.rate)
+        return self.join(node.source[0], node.source[1] + 1, **node.ways)

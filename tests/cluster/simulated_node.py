@@ -107,6 +107,7 @@ class SimulatedNode:
         self.is_alive = True
         self.is_cut = False
         self.beat = IDLE
+        self.searched: set[str] = set()  # jobs
         self.tried: list[str] = []  # units, each as often as it was tried
         self._pending: dict[tuple[str, str], Message] = {}
         self._finished: dict[tuple[str, str], Message] = {}
@@ -206,7 +207,7 @@ class SimulatedNode:
         try:
             while True:
                 message = yield FOREVER_S
-                if isinstance(message, Prepare):
+                if isinstance(message, Prepare) and message.job not in self.searched:
                     yield from self._search(message)
                 elif isinstance(message, Work):
                     yield from self._work(message)
@@ -296,6 +297,7 @@ class Part:
                 case Go(job=self.job):
                     if not self.has_begun:
                         self.has_begun = True
+                        self.node.searched.add(self.job)
                         self.deadline = None if message.seconds is None else self.world.now + message.seconds
                     if message.granted is not None:
                         self.granted = max(self.granted or 0, message.granted)
