@@ -4,7 +4,6 @@ script does it (slurm.py).
 Whatever ends it early, the coordinator first puts a checkpoint into its journal; the run can be gone on with from there.
 """
 
-import os
 import shlex
 import signal
 import sys
@@ -24,7 +23,7 @@ from launch.run_folder import RunFolder
 
 JOB = "search"  # a run has one job, and handing it in again finds it again
 BIND_S = 60.0  # how long a coordinator may take to start
-GATHER_S = 30.0  # how long nodes that still run are waited for, once the first is there
+GATHER_S = 60.0  # how long the search waits for nodes; those who come later still join
 CONTACT_S = 5.0  # how long a coordinator may be silent
 LOOK_S = 0.1
 CHECKPOINT_S = 10.0
@@ -99,7 +98,7 @@ class Run:
         """Have the job done, or go on with it; the result is also in the folder then. Blocks."""
         try:
             with Cluster(self._folder.invitation, contact_s=CONTACT_S) as cluster:
-                self._gather(cluster, on_status or _nothing)
+                gather(cluster, lambda: sum(not node.has_ended() for node in self._nodes), self._looking(on_status))
                 result = cluster.run(order, JOB, on_status=self._looking(on_status), on_progress=self._looking(on_progress))
         except SearchError:
             self._look()  # if the coordinator has ended, its last words say more
@@ -116,22 +115,6 @@ class Run:
             self._look()
             if time.monotonic() > deadline:
                 raise Stopped(f"the coordinator is not ready after {BIND_S:g} s: {self._folder.last_line('coordinator')}")
-            time.sleep(LOOK_S)
-
-    def _gather(self, cluster: Cluster, on_status: Callable[[str], None]) -> None:
-        """Wait for the nodes: the search would begin with the first, and its time run while the others still start."""
-        deadline = None
-        while True:
-            self._look()
-            here = sum(not node.state.startswith("lost") for node in cluster.status().nodes)
-            wanted = sum(not node.has_ended() for node in self._nodes)
-            if here >= wanted > 0:
-                return
-            if here and deadline is None:
-                deadline = time.monotonic() + GATHER_S
-            if deadline is not None and time.monotonic() > deadline:
-                return  # those who come later still join
-            on_status(f"waiting for nodes: {here} of {len(self._nodes)} are here")
             time.sleep(LOOK_S)
 
     # ---- looking on -------------------------------------------------------------------------------------------------------
@@ -167,7 +150,7 @@ class Run:
             self._launcher.close()
             if self._claim is not None:
                 self._folder.invitation.unlink(missing_ok=True)
-                os.close(self._claim)
+                self._folder.give_back(self._claim)
                 self._claim = None
 
     def _send_home(self) -> None:
@@ -181,6 +164,27 @@ class Run:
         deadline = time.monotonic() + HOME_S
         while time.monotonic() < deadline and not all(node.has_ended() for node in self._nodes):
             time.sleep(LOOK_S)
+
+
+def gather(cluster: Cluster, expected: Callable[[], int], on_status: Callable[[str], None]) -> None:
+    """Wait for the nodes: the search would begin with the first, and its time run while the others still start."""
+    deadline = time.monotonic() + GATHER_S
+    while time.monotonic() < deadline:
+        here = sum(not node.state.startswith("lost") for node in cluster.status().nodes)
+        wanted = expected()
+        if here >= wanted > 0:
+            return
+        on_status(f"waiting for nodes: {here} of {wanted} are here")
+        time.sleep(LOOK_S)
+
+
+def attach(folder: RunFolder, nodes: int, order: Order, on_status: Show = None, on_progress: Show = None) -> Result:
+    """The same search where coordinator and nodes belong to somebody else, who also ends them. Blocks."""
+    with Cluster(folder.invitation) as cluster:
+        gather(cluster, lambda: nodes, on_status or _nothing)
+        result = cluster.run(order, JOB, on_status=on_status, on_progress=on_progress)
+    folder.write_result(result)
+    return result
 
 
 def coordinator_command(folder: RunFolder, launcher: Launcher) -> list[str]:

@@ -54,6 +54,10 @@ class RunFolder:
             raise InputError(f"{self.path}: another process is at work on this run") from None
         return descriptor
 
+    @staticmethod
+    def give_back(claim: int) -> None:
+        os.close(claim)
+
     @property
     def resume_command(self) -> str:
         return f"distmcts launch --resume {shlex.quote(str(self.path))}"

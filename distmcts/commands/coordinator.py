@@ -26,6 +26,9 @@ def run(
         str | None,
         typer.Option(help="Address to put into the invitation, if others reach this one by another; a port of *: the one bound."),
     ] = None,
+    at_term: Annotated[
+        bool, typer.Option("--checkpoint-at-term", help="SIGTERM, too, makes a checkpoint: where a scheduler sends it.")
+    ] = False,
     open_to_all: Annotated[bool, typer.Option("--no-keys", help="Neither encrypt nor check who comes in.")] = False,
 ) -> int:
     """Run a coordinator until Ctrl-C. SIGUSR1: put a checkpoint into the journal, send the nodes home, and end.
@@ -51,7 +54,8 @@ def run(
     if reach is not None:
         check_address(reach, binding=True)
     with CoordinatorServer(bind, pair, allowed, journal) as server:
-        signal.signal(signal.SIGUSR1, lambda *_: server.checkpoint())
+        for number in (signal.SIGUSR1, *([signal.SIGTERM] if at_term else [])):
+            signal.signal(number, lambda *_: server.checkpoint())
         port = server.address[server.address.rindex(":") :]
         address = server.address if reach is None else re.sub(r":\*$", port, reach)
         if invite is not None:

@@ -91,10 +91,11 @@ def _carry_out(folder, settings, order):
 
 
 def _attach(folder, settings, order):
-    from launch.slurm import search
+    from launch.run import attach
 
+    interrupts.let_both_exit()  # the job is not ours to end
     with _progress(order) as (on_status, on_progress):
-        return search(folder, settings, order, on_status, on_progress)
+        return attach(folder, settings.slurm.nodes if settings.on == "slurm" else 1, order, on_status, on_progress)
 
 
 def _submit(folder, settings, follow: bool, as_json: bool):
