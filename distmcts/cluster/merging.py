@@ -92,11 +92,16 @@ class Tally:
         self.entries: dict[Source, Entry] = {}
         self.total: Told = {}
 
-    def take(self, source: Source, sequence: int, told: Told, proven: dict[int, float] | None = None) -> bool:
-        """Let a report count; False if it is old news. InputError if it tells of fewer visits than an older one, or too many."""
+    def take(
+        self, source: Source, sequence: int, told: Told, proven: dict[int, float] | None = None, is_fuller: bool = False
+    ) -> bool:
+        """Let a report count; False if it is old news. InputError if it tells of fewer visits than an older one, or too many.
+
+        `is_fuller`: if it is the report that is there already, it tells of more nodes, and takes its place.
+        """
         before = self.entries.get(source)
         if before is not None:
-            if sequence <= before.sequence:
+            if sequence < before.sequence + (not is_fuller):
                 return False
             if told[()].visits < before.told[()].visits:
                 raise InputError("statistics: a later report has fewer visits")

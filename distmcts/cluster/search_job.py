@@ -345,7 +345,8 @@ class SearchJob:
         kind = entry["kind"]
         if kind == "report":
             source = (entry["node"], entry["epoch"])
-            self.tally.take(source, entry["sequence"], unpack(entry["statistics"]), _by_move(entry["proven"]))
+            told, proven = unpack(entry["statistics"]), _by_move(entry["proven"])
+            self.tally.take(source, entry["sequence"], told, proven, is_fuller=True)  # those of a checkpoint are
             if entry["last"]:
                 self._finished_before.add(source)
         elif kind == "suspended":

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from unittest.mock import patch
 
+import msgspec
+
 from distmcts.cluster import journal as journal_module
 from distmcts.cluster.coordinator import Coordinator
 from distmcts.cluster.journal import Journal
@@ -29,6 +31,8 @@ from distmcts.cluster.messages import (
     Reader,
     Report,
     Search,
+    Statistics,
+    Stop,
     write,
 )
 from distmcts.cluster.search_job import JOURNAL_S
@@ -79,12 +83,14 @@ class World:
         self.now = 1000.0
         self.weather = weather or Weather()
         self.nodes: dict[bytes, SimulatedNode] = {}
+        self.suspended_at: dict[float, float] = {}  # by the journal's time: when the checkpoint began
         self.disk: list[str] = []
         self.replies: list[Message] = []
         self.coordinator: Coordinator | None = None
         self.started_at = 0.0  # the present coordinator
         self.books: dict[str, Book] = defaultdict(Book)
         self.trees: dict[tuple[str, int], GrowingTree] = {}  # of the last job of each source
+        self._is_at_checkpoint = False
         self._known: set[bytes] = set()  # who has said Hello to the present coordinator
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._serial = 0
@@ -116,6 +122,8 @@ class World:
     # ---- the coordinator --------------------------------------------------------------------------------------------------
 
     def start_coordinator(self) -> None:
+        if self.coordinator is not None:
+            return
         journal = Journal(None)
         journal._records = MemoryRecords(self.disk)
         coordinator = self.coordinator = Coordinator(self._send, journal.note, self.now)
@@ -130,24 +138,48 @@ class World:
 
     def _remember(self) -> None:
         """What a coordinator that is started again may still know: what stands in the journal."""
-        written = {}
-        for entry in map(json.loads, self.disk):
+        written: dict[tuple, dict] = {}
+        noted_at: dict[tuple, float] = {}
+        for entry in self.entries():
             if entry["kind"] == "report":
-                written[entry["job"], entry["node"], entry["epoch"], entry["sequence"]] = entry["at"]
+                source = (entry["job"], entry["node"], entry["epoch"])
+                written[*source, entry["sequence"]] = unpack(msgspec.convert(entry["statistics"], Statistics))
+                noted_at[source] = entry["at"]
         for job, book in self.books.items():
             for source, newest in book.newest().items():
-                noted = [at for (name, *whose, _), at in written.items() if name == job and tuple(whose) == source]
-                assert noted and max(noted) > newest.at - JOURNAL_S - 0.01, "the journal is more than a second behind"
+                assert noted_at[job, *source] > newest.at - JOURNAL_S - 0.01, "the journal is more than a second behind"
                 assert not newest.is_last or (job, *source, newest.sequence) in written
-            book.reports = [
-                report._replace(told={path: told for path, told in report.told.items() if len(path) <= 1})
-                for report in book.reports
-                if (job, *report.source, report.sequence) in written
-            ]
+            kept = []
+            for report in book.reports:
+                if (noted := written.get((job, *report.source, report.sequence))) is not None:
+                    assert noted.items() <= report.told.items()
+                    assert {path for path in report.told if len(path) <= 1} <= noted.keys()
+                    kept.append(report._replace(told={path: told for path, told in report.told.items() if path in noted}))
+            book.reports = kept
+
+    def checkpoint(self, wait_s: float, again_s: float) -> None:
+        """As serve.py does it: nodes send their last reports and are sent home; later another coordinator goes on."""
+        coordinator, began = self.coordinator, self.now
+        self._is_at_checkpoint = True
+        if coordinator.active is not None:
+            for identity in coordinator.peers:
+                self._send(identity, Stop(coordinator.active.name))
+
+        def suspend() -> None:
+            self._is_at_checkpoint = False
+            if coordinator is self.coordinator:
+                self.suspended_at[round(self.now, 3)] = began
+                coordinator.suspend(began)
+                coordinator.end("checkpoint")
+                self.after(0.5, self.kill_coordinator)
+                self.after(0.5 + again_s, self.start_coordinator)
+
+        self.after(wait_s, suspend)
 
     def _tick(self, coordinator: Coordinator) -> None:
         if coordinator is self.coordinator:
-            coordinator.tick(self.now)
+            if not self._is_at_checkpoint:
+                coordinator.tick(self.now)
             self.after(TICK_S, lambda: self._tick(coordinator))
 
     def ask(self, message: Message) -> Message | None:

@@ -116,6 +116,7 @@ class SimulatedNode:
         self._life = self._live()
         self._wait = 0  # number of the present one, so that the end of an earlier one wakes nobody
         self._is_busy = False
+        self._is_leaving = False
 
     # ---- link -------------------------------------------------------------------------------------------------------------
 
@@ -156,6 +157,8 @@ class SimulatedNode:
                 self._tell(self.beat)
             case Received():
                 self._pending.pop((message.job, message.unit), None)
+            case Leave():
+                self.leave()
             case _:
                 self._inbox.append(message)
                 if not self._is_busy:
@@ -170,10 +173,12 @@ class SimulatedNode:
 
     def leave(self) -> None:
         """As after SIGTERM: what was searched is reported, then it says goodbye."""
+        if self._is_leaving:
+            return
+        self._is_leaving = self._is_busy = True  # takes no more orders
         self._wait += 1
         with suppress(StopIteration):
             self._life.throw(Terminated)
-        self._is_busy = True  # takes no more orders
         self._say_goodbye(self.world.now + CLOSE_S)
 
     def _say_goodbye(self, deadline: float) -> None:
@@ -193,8 +198,6 @@ class SimulatedNode:
             while not isinstance(wanted, Busy) and (self._inbox or wanted <= 0):
                 wanted = self._life.send(self._inbox.popleft() if self._inbox else None)
         except StopIteration:
-            self._is_busy = True
-            self._say_goodbye(self.world.now + CLOSE_S)
             return
         self._is_busy = isinstance(wanted, Busy)
         self._wait += 1
@@ -211,8 +214,6 @@ class SimulatedNode:
                     yield from self._search(message)
                 elif isinstance(message, Work):
                     yield from self._work(message)
-                elif isinstance(message, Leave):
-                    return
         except Terminated:
             return
 
@@ -290,8 +291,6 @@ class Part:
         message = yield timeout_s
         while message is not None:
             match message:
-                case Leave():
-                    raise Terminated
                 case Stop(job=self.job):
                     return "stopped by the coordinator"
                 case Go(job=self.job):

@@ -14,14 +14,14 @@ from distmcts.cluster.messages import Answer, Outcomes, SubmitBatch, SubmitSearc
 from distmcts.cluster.search_job import RETURN_S
 from tests.cluster.simulated import TICK_S, Weather, World, a_search
 
-SEARCHES, BATCHES = 2_400, 800
+SEARCHES, BATCHES = 2_400, 1_000
 AT_ONCE = 200  # schedules of one test
 LATE_S = 1.0  # after its deadline a search is over
 HORIZON_S = 100.0  # after which everything must be over
 TROUBLE_S = 8.0  # during which things go wrong
 
 CALM = ["join"]
-FAULTS = ["join", "kill", "restart", "leave", "short cut", "cut", "long cut", "coordinator"]
+FAULTS = ["join", "kill", "restart", "leave", "short cut", "cut", "long cut", "coordinator", "checkpoint"]
 
 
 def make_world(choose: random.Random, is_calm: bool) -> World:
@@ -36,9 +36,10 @@ def add_node(world: World, choose: random.Random, **ways) -> None:
 
 
 def plan_trouble(world: World, choose: random.Random, kinds: list[str], make) -> None:
-    for _ in range(choose.randint(0, 4)):
+    within_s = choose.choice([3.0, TROUBLE_S])
+    for _ in range(choose.randint(0, 5)):
         kind = choose.choice(kinds)
-        world.after(choose.random() * TROUBLE_S, lambda kind=kind: trouble(world, choose, kind, make))
+        world.after(choose.random() * within_s, lambda kind=kind: trouble(world, choose, kind, make))
 
 
 def trouble(world: World, choose: random.Random, kind: str, make) -> None:
@@ -49,6 +50,10 @@ def trouble(world: World, choose: random.Random, kind: str, make) -> None:
         if world.coordinator is not None:
             world.kill_coordinator()
             world.after(choose.choice([0.05, 0.5, 3.0]), world.start_coordinator)
+    elif kind == "checkpoint":
+        if world.coordinator is not None and not world.coordinator.is_ending:
+            world.checkpoint(choose.choice([0.3, 2.0]), choose.choice([0.1, 3.0]))
+            world.after(4.0, make)
     elif living:
         node = choose.choice(living)
         if kind == "kill":
@@ -108,11 +113,8 @@ def run_search(seed: int) -> None:
 def check_search(world: World, search, is_calm: bool) -> None:
     job, book = world.job("job"), world.books["job"]
     answer = world.ask(SubmitSearch("job", search))
-    began = [entry["at"] for entry in world.entries() if entry["kind"] == "started"]
-    if began and search.seconds is not None:
-        is_restarted = world.started_at > 1000.0
-        by = max(began[0] + search.seconds + LATE_S, world.started_at + RETURN_S if is_restarted else 0.0)
-        assert world.now <= by + TICK_S, f"over {world.now - by:.2f} s too late"
+    if search.seconds is not None:
+        check_time(world, search.seconds)
     if not isinstance(answer, Answer):
         assert job.state == "failed" and not book.visits(), f"failed although {book.visits()} simulations were reported"
         assert not is_calm
@@ -132,6 +134,24 @@ def check_search(world: World, search, is_calm: bool) -> None:
             assert made <= search.simulations
 
 
+def check_time(world: World, seconds: float) -> None:
+    """A search lasts as long as it should, in one or several pieces."""
+    began, left = None, seconds
+    for entry in world.entries():
+        if entry["kind"] == "started" and began is None:
+            began = entry["at"]
+            assert entry["seconds_left"] == left
+        elif entry["kind"] == "suspended":
+            if began is not None:
+                searched_s = world.suspended_at[entry["at"]] - began
+                assert entry["seconds_left"] == pytest.approx(max(0.0, left - searched_s), abs=0.01)
+            began, left = None, entry["seconds_left"]
+    if began is not None:
+        is_restarted = world.started_at > 1000.0
+        by = max(began + left + LATE_S, world.started_at + RETURN_S if is_restarted else 0.0, *world.suspended_at)
+        assert world.now <= by + TICK_S, f"over {world.now - by:.2f} s too late"
+
+
 def check_rows(world: World, answer: Answer) -> None:
     newest = world.books["job"].newest()
     for name in {row.name for row in answer.nodes} | {source[0] for source in newest}:
@@ -143,7 +163,7 @@ def check_rows(world: World, answer: Answer) -> None:
         if row.state.startswith("finished"):
             assert any(report.is_last and world.trees[report.source].visits == row.simulations for report in reports)
         else:
-            assert not reports or any(not report.is_last for report in reports), f"{row} has sent its last report"
+            assert not row.simulations or any(not report.is_last for report in reports), f"{row} has sent its last report"
         if found := re.search(r"at least ([\d,]+) simulations", row.state):
             missing = int(found[1].replace(",", ""))
             assert any(world.trees[source].visits - row.simulations >= missing for source in mine)
