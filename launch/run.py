@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -74,6 +75,7 @@ class Run:
         self._launcher = launcher
         self._coordinator: Process | None = None
         self._nodes: Sequence[Node] = ()
+        self._missed: set[str] = set()
         self._is_complete = False
         self._claim: int | None = None
 
@@ -128,12 +130,16 @@ class Run:
         return look
 
     def _look(self) -> None:
-        """Raise if there is nothing left to wait for."""
+        """Raise if there is nothing left to wait for; warn of nodes that have ended before their time."""
         if self._coordinator.has_ended():
             raise Stopped(f"the coordinator has ended: {self._folder.last_line('coordinator')}")
         if self._nodes and all(node.has_ended() for node in self._nodes):
             said = {node.name: self._folder.last_line(node.name) for node in self._nodes}
             raise Stopped("all nodes have ended: " + "; ".join(f"{name}: {line}" for name, line in said.items()))
+        for node in self._nodes:
+            if node.name not in self._missed and node.has_ended():
+                self._missed.add(node.name)
+                warnings.warn(f"node {node.name} has ended: {self._folder.last_line(node.name)}", stacklevel=1)
 
     # ---- ending -----------------------------------------------------------------------------------------------------------
 

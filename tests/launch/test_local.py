@@ -100,6 +100,7 @@ def test_a_killed_node_is_named_in_the_result(tmp_path):
     check_sum(found)
     states = {node["name"]: node["state"] for node in found["cluster_nodes"]}
     assert states["node-1"].startswith("lost") and states["node-2"] == "finished"
+    assert err.startswith("distmcts: node node-1 has ended: ") and err.count("\n") == 1
     nothing_left(run)
 
 
@@ -111,7 +112,7 @@ def test_all_nodes_dead_is_said_at_once(tmp_path):
             child.kill()
     _, err = launcher.communicate(timeout=30)
     assert launcher.returncode == 2
-    stopped, why = err.splitlines()
+    stopped, why = err.splitlines()[-2:]
     assert "--resume" in stopped
     assert why.startswith("distmcts: all nodes have ended: node-1: ")
     nothing_left(run)
