@@ -43,20 +43,32 @@ def trees_of(game, simulations, **settings) -> list[np.ndarray]:
         return [tree.words[: nodes_used(tree) * WORDS].copy() for tree in engine.trees]
 
 
-@pytest.mark.parametrize("twins", [(TicTacToe, PlainTicTacToe), (DiceRace, PlainDiceRace)], ids=["tic_tac_toe", "dice_race"])
+TWINS = {"tic_tac_toe": (TicTacToe, PlainTicTacToe), "dice_race": (DiceRace, PlainDiceRace)}
+EVERY_SCHEME = [
+    {"parallel": "serial"},
+    {"parallel": "root", "workers": 2},
+    {"parallel": "leaf", "workers": 2},
+    {"parallel": "simulated", "workers": 8},
+]
+FEATURES = [
+    {"parallel": "serial", "rave": 100.0, "solver": True},
+    {"parallel": "serial", "selection": "ucb1_tuned", "first_play_urgency": 0.5, "widening": 2.0},
+]
+
+
 @pytest.mark.parametrize(
-    "settings",
+    ("twins", "settings"),
     [
-        {"parallel": "serial"},
-        {"parallel": "root", "workers": 2},
-        {"parallel": "leaf", "workers": 2},
-        {"parallel": "simulated", "workers": 8},
-        {"parallel": "serial", "rave": 100.0, "solver": True},
-        {"parallel": "serial", "selection": "ucb1_tuned", "first_play_urgency": 0.5, "widening": 2.0},
+        *(("tic_tac_toe", settings) for settings in EVERY_SCHEME),
+        *(("dice_race", settings) for settings in [EVERY_SCHEME[0], *FEATURES]),
+        # Compiling takes most of the time, so the rest is for those who have it.
+        *(pytest.param("tic_tac_toe", settings, marks=pytest.mark.long) for settings in FEATURES),
+        *(pytest.param("dice_race", settings, marks=pytest.mark.long) for settings in EVERY_SCHEME[1:]),
     ],
-    ids=lambda settings: "-".join(settings),
+    ids=lambda given: given if isinstance(given, str) else "-".join(map(str, given.values())),
 )
 def test_the_same_trees_as_a_compiled_game(twins, settings):
+    twins = TWINS[twins]
     in_python, compiled = twins
     ours = trees_of(in_python(), 2000, seed=3, **settings)
     theirs = trees_of(compiled(), 2000, seed=3, **settings)

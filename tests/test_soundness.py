@@ -110,7 +110,7 @@ def no_priors(game, state, moves, count, priors):
         ({"evaluate": not_a_number}, {"cutoff": 2}, "a result is not a number"),
         ({"returns": wins_for_both}, {"solver": True}, "results do not sum to 0"),
         ({"chance_outcomes": negative_chance}, {}, "probabilities do not sum to 1"),
-        ({"chance_outcomes": far_outcomes}, {}, "a move is outside"),
+        pytest.param({"chance_outcomes": far_outcomes}, {}, "a move is outside", marks=pytest.mark.long),
         ({"priors": no_priors}, {"selection": "puct"}, "probabilities do not sum to 1"),
     ],
     ids=["nan result", "not zero-sum", "negative probability", "outcome too large", "nan priors"],
