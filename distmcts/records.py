@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from distmcts.errors import InputError, SearchError
+from distmcts.files import whole_file
 
 Record = dict[str, Any]
 
@@ -62,6 +63,16 @@ class Records:
         self._length += len(line)
         if self._keep:
             self.all.append(record)
+
+    def rewrite(self, records: list[Record]) -> None:
+        """Put these in the place of all that is in the file, whole or not at all. Blocks until they are on the disk."""
+        with whole_file(self.path) as file:
+            file.writelines(map(_line, records))
+        file = os.open(self.path, os.O_RDWR | os.O_APPEND)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(self._file)
+        self._file = file
+        self._length = os.fstat(file).st_size
 
     def close(self) -> None:
         if self._file >= 0:

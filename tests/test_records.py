@@ -78,3 +78,15 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
         assert read_records(path) == [some(0)]
         records.append(some(1))
     assert read_records(path) == [some(0), some(1)]
+
+
+def test_a_file_that_is_written_anew_is_still_ours(tmp_path):
+    path = tmp_path / "records.jsonl"
+    fill(path, 5)
+    with Records(path) as records:
+        records.rewrite([some(3), some(4)])
+        assert read_records(path) == [some(3), some(4)]
+        with pytest.raises(InputError, match="another process is at work"):
+            Records(path)
+        records.append(some(5))
+    assert read_records(path) == [some(3), some(4), some(5)]

@@ -12,6 +12,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from distmcts.cluster.batch_job import BatchJob
@@ -52,7 +53,8 @@ BEAT_S = 0.5  # between heartbeats, both ways
 LOST_S = 2.5  # a node that has been silent for so long is lost, until it is heard again
 FORGET_S = 60.0  # how long a lost node stands in a status
 HICCUP_S = 1.0  # if we ourselves slept longer than this, nobody is blamed for our silence
-KEPT_JOBS = 1000  # that are over, and can still be asked for
+KEPT_JOBS = 100  # that are over, and can still be asked for
+MAX_WAITING = 1000  # jobs
 OUTCOME_BYTES = 1 << 20  # of outcomes in one message
 
 log = logging.getLogger("distmcts.coordinator")
@@ -252,13 +254,19 @@ class Coordinator:
             job.tick(now)
             if job.is_over:
                 log.info("%s is %s%s", job.name, job.state, f": {job.why}" if job.why else "")
-                self._forget_old()
         self._next(now)
 
-    def _forget_old(self) -> None:
+    def forget_old(self) -> None:
+        """Of the jobs that are over, only the newest can still be asked for."""
         over = [name for name, job in self.jobs.items() if job.is_over]
         for name in over[: max(0, len(over) - KEPT_JOBS)]:
             del self.jobs[name]
+
+    def _make_room(self) -> None:
+        """For another job."""
+        self.forget_old()
+        if sum(not job.is_over for job in self.jobs.values()) >= MAX_WAITING:
+            raise InputError(f"{MAX_WAITING} jobs are waiting already; hand it in later")
 
     # ---- clients ----------------------------------------------------------------------------------------------------------
 
@@ -280,6 +288,7 @@ class Coordinator:
         if message.job not in self.jobs:
             try:
                 self._check(message)
+                self._make_room()
             except InputError as error:
                 self._send(identity, Rejected(str(error)))
                 return
@@ -293,6 +302,9 @@ class Coordinator:
             check_rule(message.search.merge)
             if message.search.seconds is None and message.search.simulations is None:
                 raise InputError("a search needs a budget: seconds or simulations")
+            for key, value in [*message.search.settings.items(), *message.search.parameters.items()]:
+                if isinstance(value, float) and not isfinite(value):
+                    raise InputError(f"{key[:100]}={value}: must be a finite number")
 
     def add(self, message: SubmitSearch | SubmitBatch) -> Job:
         def send(source: Source, order: Message) -> None:
@@ -317,7 +329,7 @@ class Coordinator:
         elif isinstance(job, BatchJob) and job.state != "failed":
             self._send(identity, self._outcomes(job, ask.start, now))
         else:
-            visits = job.tally.visits if isinstance(job, SearchJob) else 0
+            visits = job.visits if isinstance(job, SearchJob) else 0
             before = sum(not other.is_over for other in self.jobs.values() if other is not job)
             note = job.why or (f"{before} jobs come first" if job.state == "waiting" else self._who_is_missing())
             self._send(identity, Standing(job.name, job.state, note, job.elapsed_s(now), visits, job.node_rows(now)))
@@ -328,7 +340,7 @@ class Coordinator:
     def _outcomes(self, job: BatchJob, start: int, now: float) -> Outcomes:
         some, size = [], 0
         for outcome in job.outcomes[start:]:
-            size += len(outcome[1])
+            size += sum(len(text.encode()) for text in outcome[:2]) + 16  # and what MessagePack adds
             if some and size > OUTCOME_BYTES:
                 break
             some.append(outcome)
@@ -356,7 +368,7 @@ class Coordinator:
             return JobRow(job.name, job.about, state, len(job.outcomes), len(job.units), [], {})
         rows = job.top_rows()
         names = {str(row.move): job.search.names[str(row.move)] for row in rows if str(row.move) in job.search.names}
-        return JobRow(job.name, job.about, state, job.tally.visits, job.search.simulations, rows, names)
+        return JobRow(job.name, job.about, state, job.visits, job.search.simulations, rows, names)
 
     # ---- ending -----------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 Times in it are by the wall clock: it outlives the machine's other clocks.
 """
 
+import logging
 import time
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ import msgspec
 from distmcts.cluster.coordinator import Coordinator
 from distmcts.cluster.messages import Answer, Statistics, SubmitBatch, SubmitSearch
 from distmcts.cluster.search_job import SearchJob
-from distmcts.errors import InputError
+from distmcts.errors import InputError, SearchError
 from distmcts.records import Records
 
 TYPED = {"statistics": Statistics, "answer": Answer, "message": SubmitSearch | SubmitBatch}
+
+
+log = logging.getLogger("distmcts.coordinator")
 
 
 class Journal:
@@ -23,10 +27,19 @@ class Journal:
 
     def __init__(self, path: Path | None):
         self._records = None if path is None else Records(path, keep=False)
+        self._is_whole = True
 
     def note(self, entry: dict[str, Any], durable: bool) -> None:
-        if self._records is not None:
+        """A disk that is full must not end a search: it is said once, and a restart will know less."""
+        if self._records is None:
+            return
+        try:
             self._records.append({"at": round(time.time(), 3), **msgspec.to_builtins(entry, str_keys=True)}, durable)
+            self._is_whole = True
+        except SearchError as error:
+            if self._is_whole:
+                log.error("the journal cannot be written: %s", error)
+            self._is_whole = False
 
     def replay(self, coordinator: Coordinator, now: float) -> None:
         """Bring a new coordinator to where the one before it was."""
@@ -53,7 +66,19 @@ class Journal:
             else:
                 job.after_restart(now)
         if self._records is not None:
-            self._records.all.clear()
+            self._compact(coordinator)
+
+    def _compact(self, coordinator: Coordinator) -> None:
+        """Leave out what nobody will ask for: reports of searches that are over, and jobs that were forgotten."""
+        coordinator.forget_old()
+        kept = []
+        for record in self._records.all:
+            job = coordinator.jobs.get(record["job"])
+            if job is not None and not (job.is_over and record["kind"] == "report"):
+                kept.append(record)
+        if len(kept) < len(self._records.all):
+            self._records.rewrite(kept)
+        self._records.all.clear()
 
     def close(self) -> None:
         if self._records is not None:

@@ -10,6 +10,8 @@ from distmcts.tree.share import NOTHING
 MAX_REASON = 1000  # characters of why a node does not take part; many of them must fit into a message
 TOLD_REASONS = 5
 
+LEAST_GRANT = 1000  # simulations: fewer are not worth a message
+
 
 @dataclass
 class Member:
@@ -76,6 +78,30 @@ def no_node_could(reasons: Iterable[str]) -> str:
     told = sorted(set(reasons))
     more = [f"and {len(told) - TOLD_REASONS} more"] if len(told) > TOLD_REASONS else []
     return "no node could do it: " + "; ".join(told[:TOLD_REASONS] + more)
+
+
+def grant(members: dict[Source, Member], tally: Tally, source: Source, wanted: int) -> bool:
+    """Give a node more simulations before it runs out; False if it has enough, or nothing is left of those wanted.
+
+    Half of what is left is divided among all, so that fast nodes come back for more. What a lost node was granted and did not
+    report is there for others.
+    """
+    member = members[source]
+    reported = tally.visits_of(source)
+    if member.granted - reported > member.last_grant / 2:
+        return False
+    taken = sum(
+        max(other.granted, tally.visits_of(at)) if other.is_active else tally.visits_of(at) for at, other in members.items()
+    )
+    taken += sum(tally.visits_of(at) for at in tally.entries.keys() - members.keys())  # of a time before a restart
+    left = wanted - taken
+    share = left // (2 * max(1, sum(other.is_active for other in members.values())))
+    more = min(left, max(LEAST_GRANT, share))
+    if more <= 0:
+        return False
+    member.granted = max(member.granted, reported) + more
+    member.last_grant = more
+    return True
 
 
 def best_lines(members: dict[Source, Member], tally: Tally) -> list[list[int]]:

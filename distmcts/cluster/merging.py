@@ -74,6 +74,14 @@ def unpack(statistics: Statistics) -> Told:
     return told
 
 
+def moves_proven(proven: dict[str, float]) -> dict[int, float]:
+    """Exact values by move: on the wire, keys are text."""
+    try:
+        return {int(move): value for move, value in proven.items()}
+    except ValueError:
+        raise InputError("statistics: a move that is no number") from None
+
+
 # ---- the book ------------------------------------------------------------------------------------------------------------
 
 

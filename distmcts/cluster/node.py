@@ -63,7 +63,7 @@ class ClusterNode:
         self._own_settings: dict[str, Any] = {
             key: value for key, value in (("workers", workers), ("memory", memory)) if value is not None
         }
-        self._epoch = time.time_ns() // 1_000_000
+        self._epoch = time.time_ns() // 1000
         self._finished: dict[tuple[str, str], Message] = {}  # outcomes of units
         self._searched: dict[str, None] = {}  # jobs in which it has had its part: a tree begun anew would contradict its reports
         self._batch: tuple[str, CarryOut] | None = None

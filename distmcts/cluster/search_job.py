@@ -15,8 +15,8 @@ Nothing here waits, sends or looks at a clock: time is given, and orders go to `
 from collections.abc import Callable
 from typing import Any
 
-from distmcts.cluster.members import MAX_REASON, Member, best_lines, no_node_could, node_rows
-from distmcts.cluster.merging import EXCHANGING, Source, Tally, pack, unpack
+from distmcts.cluster.members import MAX_REASON, Member, best_lines, grant, no_node_could, node_rows
+from distmcts.cluster.merging import EXCHANGING, Source, Tally, moves_proven, pack, unpack
 from distmcts.cluster.messages import (
     MAX_ENTRIES,
     Answer,
@@ -30,14 +30,12 @@ from distmcts.cluster.messages import (
     Search,
     Stop,
 )
-from distmcts.errors import InputError
 from distmcts.parallel.stoppers import Decided, Progress
 
-GATHER_S = 1.0  # once a node is ready: how long the others are waited for
+GATHER_S = 1.0  # once a node is ready: how long the others are waited for, or as long as it took itself; it may have compiled
 GRACE_S = 0.7  # after the end of time: how long last reports are waited for
 RETURN_S = 2.0  # after a restart: how long nodes have to come back
 JOURNAL_S = 1.0  # between two entries in the journal of what a node has found
-LEAST_GRANT = 1000  # simulations: fewer are not worth a message
 SHOWN = 20  # rows of a standing
 
 Send = Callable[[Source, Message], None]
@@ -60,6 +58,7 @@ class SearchJob:
         self._send, self._note = send, note
         self._began_at: float | None = None
         self._searched_before_s = 0.0
+        self._prepares_since = 0.0
         self._first_ready: float | None = None
         self._alone_since: float | None = None
         self._end_by = 0.0
@@ -81,6 +80,7 @@ class SearchJob:
 
     def begin(self, now: float) -> None:
         self.state = "preparing"
+        self._prepares_since = now
         self._alone_since = now
 
     def wants(self, source: Source) -> bool:
@@ -97,12 +97,15 @@ class SearchJob:
 
     def heard(self, source: Source, workers: int, state: str, simulations: int, granted: int, now: float) -> None:
         """A node says that it is at this job. Orders that may have got lost are given again."""
+        if self.is_over:
+            self._send(source, Stop(self.name))
+            return
         member = self.members.setdefault(source, Member(len(self.members), workers))
         member.workers = workers
         member.is_silent = False
         member.told = max(member.told, simulations)
         member.granted = max(member.granted, granted)
-        if self.is_over or self.state == "ending":
+        if self.state == "ending":
             self._send(source, Stop(self.name))
         elif state == "ready":
             self.ready(source, now)
@@ -143,10 +146,12 @@ class SearchJob:
 
     def report(self, report: Report, now: float) -> bool:
         """Let a report count; False if it is old news. InputError if it is impossible."""
+        if self.is_over:
+            return False
         source = (report.node, report.epoch)
         told = unpack(report.statistics)
-        proven = _by_move(report.proven)
-        if self.is_over or not self.tally.take(source, report.sequence, told, proven):
+        proven = moves_proven(report.proven)
+        if not self.tally.take(source, report.sequence, told, proven):
             return False
         member = self.members.setdefault(source, Member(len(self.members), 0))
         member.is_silent = False
@@ -188,20 +193,7 @@ class SearchJob:
         """Give a node more to do before it runs out."""
         if self.search.simulations is None or self.state != "searching" or now < self._quiet_until:
             return
-        member = self.members[source]
-        if member.granted - self.tally.visits_of(source) > member.last_grant / 2:
-            return
-        pool = self.search.simulations - sum(
-            max(other.granted, self.tally.visits_of(at)) if other.is_active else self.tally.visits_of(at)
-            for at, other in self.members.items()
-        )
-        # Sources of a time before a restart may have no member.
-        pool -= sum(self.tally.visits_of(at) for at in self.tally.entries.keys() - self.members.keys())
-        active = sum(other.is_active for other in self.members.values())
-        grant = min(max(pool, 0), max(LEAST_GRANT, pool // (2 * max(1, active))))
-        if grant > 0:
-            member.granted = max(member.granted, self.tally.visits_of(source)) + grant
-            member.last_grant = grant
+        if grant(self.members, self.tally, source, self.search.simulations):
             self._send_go(source, now)
 
     # ---- time -------------------------------------------------------------------------------------------------------------
@@ -224,7 +216,7 @@ class SearchJob:
         ready = [source for source, member in self.members.items() if member.is_active and member.state != "preparing"]
         if ready and self._first_ready is None:
             self._first_ready = now
-        if ready and (len(ready) == len(waited_for) or now - self._first_ready >= GATHER_S) and now >= self._quiet_until:
+        if ready and (len(ready) == len(waited_for) or self._has_gathered(now)) and now >= self._quiet_until:
             self._start(now)
             for source in ready:
                 self._go(source, now)
@@ -234,6 +226,9 @@ class SearchJob:
                 self._end(now, "no node is left")
             else:
                 self._fail(no_node_could(refusals) if refusals else self._nobody())
+
+    def _has_gathered(self, now: float) -> bool:
+        return now - self._first_ready >= max(GATHER_S, self._first_ready - self._prepares_since)
 
     def _nobody(self) -> str:
         return f"no node came within {self.search.wait_s:g} s; start some with `distmcts node ADDRESS`"
@@ -281,7 +276,9 @@ class SearchJob:
         self.state = "ending"
         self._stopped_by = reason
         self._ended_at = now
-        self._end_by = max(now + GRACE_S, self._quiet_until)
+        # If there was no coordinator at the deadline, nodes have had no chance to report.
+        was_away = self.deadline is not None and self._quiet_until - RETURN_S > self.deadline
+        self._end_by = self._quiet_until if was_away else now + GRACE_S
         for source, member in self.members.items():
             if member.is_active:
                 self._send(source, Stop(self.name))
@@ -333,10 +330,17 @@ class SearchJob:
             bytes_used=sum(ending.bytes_used for ending in endings),
         )
         self._note({"kind": "answer", "job": self.name, "answer": self.answer}, True)
+        self._forget()
+
+    def _forget(self) -> None:
+        """All that is asked of a job that is over is in its answer; the reports of many nodes would add up."""
+        self.tally = Tally()
+        self.members = {}
 
     def _fail(self, reason: str) -> None:
         self.state, self.why = "failed", reason
         self._note({"kind": "failed", "job": self.name, "why": reason}, True)
+        self._forget()
 
     # ---- after a restart --------------------------------------------------------------------------------------------------
 
@@ -345,7 +349,7 @@ class SearchJob:
         kind = entry["kind"]
         if kind == "report":
             source = (entry["node"], entry["epoch"])
-            told, proven = unpack(entry["statistics"]), _by_move(entry["proven"])
+            told, proven = unpack(entry["statistics"]), moves_proven(entry["proven"])
             self.tally.take(source, entry["sequence"], told, proven, is_fuller=True)  # those of a checkpoint are
             if entry["last"]:
                 self._finished_before.add(source)
@@ -355,6 +359,7 @@ class SearchJob:
             self.state, self.deadline = "waiting", None
         elif kind == "answer":
             self.answer, self.state = entry["answer"], "done"
+            self._forget()
         elif kind == "failed":
             self.why, self.state = entry["why"], "failed"
 
@@ -375,15 +380,16 @@ class SearchJob:
 
     def node_rows(self, now: float) -> list[NodeRow]:
         """A row for each node that took part."""
+        if self.answer:
+            return self.answer.nodes
         return node_rows(self.members, self.tally, self._finished_before, self.is_over or self.state == "ending", now)
 
+    @property
+    def visits(self) -> int:
+        return self.answer.simulations if self.answer else self.tally.visits
+
     def top_rows(self) -> list[MoveRow]:
+        if self.answer:
+            return self.answer.rows[:SHOWN]
         rows = self.tally.rows(self.search.merge)[:SHOWN]
         return [MoveRow(row.move, row.visits, row.value_sum, row.votes, row.proven) for row in rows]
-
-
-def _by_move(proven: dict[str, float]) -> dict[int, float]:
-    try:
-        return {int(move): value for move, value in proven.items()}
-    except ValueError:
-        raise InputError("statistics: a move that is no number") from None
