@@ -62,7 +62,7 @@ def _own_address(options: SshOptions) -> str:
         command = ["ssh", *options.options, "-G", "--", host]
         told = subprocess.run(command, capture_output=True, text=True, timeout=ASK_S, stdin=subprocess.DEVNULL)
         if told.returncode:
-            raise InputError(f"ssh does not know {host!r}: {told.stderr.strip().splitlines()[-1:] or ['no reason given']}")
+            raise InputError(f"ssh -G {host}: {' '.join(told.stderr.split()) or 'no reason given'}")
         found = re.search(r"^hostname (\S+)$", told.stdout, re.MULTILINE)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.connect((found[1] if found else host, 9))  # of a datagram socket: looks up the way, sends nothing
