@@ -23,12 +23,20 @@ ADDRESS = re.compile(r"tcp://(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[^:/\[\]]+):(?P<port
 _OPTIONS = {
     zmq.LINGER: 0,
     zmq.MAXMSGSIZE: MAX_BYTES,
+    zmq.HANDSHAKE_IVL: 3000,
+}
+# A socket with heartbeats aborts its process if its connection ends while its queue is full (libzmq issue 4364). So only the
+# side that connects has them, with a queue that is never full; HEARTBEAT_TTL makes the other side notice a dead connection.
+_CONNECTING = {
     zmq.HEARTBEAT_IVL: 500,
     zmq.HEARTBEAT_TIMEOUT: 2000,
     zmq.HEARTBEAT_TTL: 3000,
-    zmq.HANDSHAKE_IVL: 3000,
+    zmq.RCVHWM: 0,
+    zmq.RECONNECT_IVL: 100,
+    zmq.RECONNECT_IVL_MAX: 1000,
+    zmq.CONNECT_TIMEOUT: 1000,
+    zmq.SNDHWM: 200,
 }
-_CONNECTING = {zmq.RECONNECT_IVL: 100, zmq.RECONNECT_IVL_MAX: 1000, zmq.CONNECT_TIMEOUT: 1000, zmq.SNDHWM: 200}
 
 
 def check_address(address: str, binding: bool = False) -> str:
