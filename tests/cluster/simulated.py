@@ -71,6 +71,9 @@ class MemoryRecords:
     def append(self, record: dict, durable: bool = True) -> None:
         self._lines.append(json.dumps(record, allow_nan=False))
 
+    def rewrite(self, records: list[dict]) -> None:
+        self._lines[:] = [json.dumps(record) for record in records]
+
     def close(self) -> None:
         pass
 

@@ -147,8 +147,9 @@ def check_time(world: World, seconds: float) -> None:
                 assert entry["seconds_left"] == pytest.approx(max(0.0, left - searched_s), abs=0.01)
             began, left = None, entry["seconds_left"]
     if began is not None:
-        is_restarted = world.started_at > 1000.0
-        by = max(began + left + LATE_S, world.started_at + RETURN_S if is_restarted else 0.0, *world.suspended_at)
+        deadline = began + left
+        by = world.started_at + RETURN_S if world.started_at > deadline else deadline + LATE_S  # it was away at the deadline
+        by = max(by, *world.suspended_at, 0.0)
         assert world.now <= by + TICK_S, f"over {world.now - by:.2f} s too late"
 
 
