@@ -67,6 +67,24 @@ CASES = [
     Case("games nonsense", "'nonsense'"),
     Case("bench tic_tac_toe --seconds nan", "seconds=nan: must be"),
     Case("bench tic_tac_toe --workers 0", "workers=0: must be"),
+    Case("tic_tac_toe --cluster nowhere", "invitation 'nowhere': No such file", lambda: distmcts.Cluster("nowhere")),
+    Case("tic_tac_toe --cluster http://x", "address 'http://x': expected tcp://HOST:PORT", lambda: distmcts.Cluster("http://x")),
+    Case("tic_tac_toe --merge share", "unknown setting 'merge'"),
+    Case("tic_tac_toe --cluster tcp://127.0.0.1:1 --merge shares", "unknown merge rule 'shares': did you mean 'share'?"),
+    Case("tic_tac_toe --cluster tcp://127.0.0.1:1 --merge share solver=true", "solver: what it needs to know is not exchanged"),
+    Case("tic_tac_toe --cluster tcp://127.0.0.1:1 merge_s=0", "merge_s=0: must be a number from 0.01 to 60"),
+    Case("tic_tac_toe --cluster tcp://127.0.0.1:1 --audit", "--audit: looks at the trees of this machine"),
+    Case("node", "give either the coordinator's address or --invitation"),
+    Case("node tcp://127.0.0.1", "address 'tcp://127.0.0.1': expected tcp://HOST:PORT"),
+    Case("node tcp://127.0.0.1:99999", "address 'tcp://127.0.0.1:99999'"),
+    Case("node tcp://10.0.0.1:5555 --keys {folder}", "has no secret key; make one with `distmcts keys new`"),
+    Case("node tcp://127.0.0.1:5555 --workers 0", "workers=0: "),
+    Case("node --invitation {folder}/list.yaml", "list.yaml: is no invitation to a cluster"),
+    Case("coordinator --bind tcp://1.2.3.4.5.6:5 --no-keys", "cannot bind to tcp://1.2.3.4.5.6:5"),
+    Case("coordinator --bind tcp://*:5555 --keys {folder}", "has no secret key"),
+    Case("coordinator --journal {folder}/list.yaml", "list.yaml, line 1: this record is damaged"),
+    Case("status tcp://127.0.0.1:1 --once", "no answer from tcp://127.0.0.1:1 for 5 s; is a coordinator there?"),
+    Case("launch {folder}/none.yaml", "No such file"),
 ]
 
 
@@ -84,7 +102,7 @@ def folder(tmp_path_factory) -> Path:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 def test_the_command_says_it_in_one_line(case, folder):
     arguments = case.arguments.format(folder=folder).split()
-    if not arguments or arguments[0] not in ("games", "bench"):
+    if not arguments or arguments[0] not in ("games", "bench", "node", "coordinator", "status", "launch"):
         arguments = ["search", *arguments]
     answer = run(*arguments)
     assert "Traceback" not in answer.stderr

@@ -3,6 +3,7 @@
 import re
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from distmcts.commands import interrupts
 from distmcts.commands.logs import log_to_stderr
+from distmcts.errors import DistmctsError, InputError
 
 
 def run(
@@ -38,19 +40,15 @@ def run(
     from distmcts.cluster.keys import AllowedKeys, Invitation, key_folder, make_pair, own_key, write_invitation
     from distmcts.cluster.serve import CoordinatorServer
     from distmcts.cluster.sockets import check_address, is_local
-    from distmcts.errors import InputError
 
     check_address(bind, binding=True)
     log = log_to_stderr("distmcts.coordinator")
     pair = allowed = guest = None
     if keys is not None or not (is_local(bind) or open_to_all):
         folder = keys or key_folder()
-        if invite is not None:
-            guest = make_pair("guest")
-        pair = make_pair("coordinator") if guest and not folder.is_dir() else own_key(folder, key)
+        pair = make_pair("coordinator") if invite and not folder.is_dir() else own_key(folder, key)
+        guest = _guest(invite, pair.public) if invite else None
         allowed = AllowedKeys(folder if folder.is_dir() else None, {"guest": guest.public} if guest else {})
-    elif open_to_all and not is_local(bind):
-        log.warning("anybody who can reach %s can use this cluster", bind)
     if reach is not None:
         check_address(reach, binding=True)
     with CoordinatorServer(bind, pair, allowed, journal) as server:
@@ -64,6 +62,8 @@ def run(
             keys_of_it = (pair.public, guest.public, guest.secret) if pair else (None, None, None)
             write_invitation(invite, Invitation(address, *keys_of_it))
         log.info("at %s%s", server.address, f", journal {journal}" if journal else "")
+        if pair is None and not is_local(bind):
+            log.warning("anybody who can reach %s can use this cluster", bind)
         print(address, flush=True)
         try:
             server.run(interrupts.check)
@@ -71,3 +71,15 @@ def run(
             print("distmcts: coordinator ended; nodes wait a while for another", file=sys.stderr)
             return 130
         return 0
+
+
+def _guest(invite: Path, coordinator: str):
+    """The key pair of the invited: that of an invitation by an earlier coordinator with the same key, so that they can come back."""
+    from distmcts.cluster.keys import KeyPair, make_pair, read_invitation
+
+    if invite.exists():
+        with suppress(DistmctsError):
+            before = read_invitation(invite)
+            if before.coordinator_key == coordinator:
+                return KeyPair("guest", before.public, before.secret)
+    return make_pair("guest")

@@ -36,7 +36,7 @@ def _python() -> tuple[bool, str]:
 def _packages() -> tuple[bool, str]:
     from importlib.metadata import version
 
-    names = ("numpy", "numba", "llvmlite", "multiprocess", "psutil")
+    names = ("numpy", "numba", "llvmlite", "multiprocess", "psutil", "pyzmq", "msgspec")
     return True, ", ".join(f"{name} {version(name)}" for name in names)
 
 

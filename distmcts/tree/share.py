@@ -1,7 +1,7 @@
 """What a machine tells others about its tree, and what it takes from them: slow tree parallelization (MoGo; Gelly et al. 2008).
 
-Each machine has a tree of its own. Now and then it tells the others the statistics of the nodes that many of its simulations
-pass (5 % of the root's visits, or more), and adds theirs to its own:
+Each machine has a tree of its own. Now and then it tells the others what it knows below the nodes that many of its own
+simulations pass (5 % of them, or more): the statistics of *all* children of such a node. It adds what others tell to its own:
 
     report = own(tree, ledger)                                       on every machine
     total = combine(all reports)                                     anywhere
@@ -13,6 +13,10 @@ a message that is lost or comes twice does no harm. The ledger holds what was bo
     what is in a node = own + borrowed
 
 at any time, and simulations of others are never told as one's own. The trees stand still when these functions run.
+
+Families are told whole, because selection compares siblings: one with the visits of all machines beside one with the visits of
+this machine alone makes the second look unexplored. And what is borrowed does not count for the 5 %, or with 20 machines and
+more, nobody could tell anything new. benchmarks/results/merge_rules.md has the figures with and without.
 """
 
 from collections import defaultdict
@@ -40,7 +44,7 @@ from distmcts.kernels.layout import (
 )
 from distmcts.tree.merge import MergedMove
 
-SHARE = 0.05  # of the root's visits: what a node needs to be told
+SHARE = 0.05  # of a machine's own simulations: how many must pass a node before its children are told
 
 Path = tuple[int, ...]  # moves from the root
 
@@ -59,7 +63,7 @@ class Ledger:
     def __init__(self) -> None:
         self.borrowed: dict[Path, Statistic] = {}
         self.borrowed_below: dict[Path, int] = defaultdict(int)  # visits that a node's children have borrowed, all together
-        self.told: dict[Path, set[int]] = defaultdict(set)  # moves whose nodes were told, by the path they are made at
+        self.opened: set[Path] = set()  # nodes whose children were told
         self.nodes: dict[Path, int] = {(): ROOT}  # where nodes lie, as far as it was asked; as long as the root stays, so do they
 
     def own(self, path: Path, total: Statistic) -> Statistic:
@@ -70,37 +74,34 @@ class Ledger:
     def after(self, move: int) -> "Ledger":
         """The ledger of the same tree when it has kept the subtree below a move (tree/compact.py), on every machine."""
         ledger = Ledger()
-        for old, new in (
-            (self.borrowed, ledger.borrowed),
-            (self.borrowed_below, ledger.borrowed_below),
-            (self.told, ledger.told),
-        ):
+        for old, new in ((self.borrowed, ledger.borrowed), (self.borrowed_below, ledger.borrowed_below)):
             new.update({path[1:]: entry for path, entry in old.items() if path[:1] == (move,)})
+        ledger.opened = {path[1:] for path in self.opened if path[:1] == (move,)}
         return ledger
 
 
 def own(tree: Tree, ledger: Ledger, share: float = SHARE, depth: int | None = None) -> dict[Path, Statistic]:
-    """The tree's own statistics of all nodes with this share of the root's visits, down to `depth` moves (None: no limit).
+    """The tree's own statistics of the root, and of all children of nodes with this share of them, down to `depth` moves.
 
-    A node told once is told ever after, even if its share shrinks: so totals never fall, and borrowers need not forget.
+    A family told once is told ever after, even if its share shrinks: so totals never fall, and borrowers need not forget.
     """
     nodes = _Nodes(tree)
-    total = nodes.statistic(ROOT)
-    least = share * total.visits
-    report = {(): ledger.own((), total)}
+    root = ledger.own((), nodes.statistic(ROOT))
+    least = share * root.visits
+    report = {(): root}
     open_nodes: list[tuple[int, Path]] = [(ROOT, ())]
     while open_nodes:
         node, path = open_nodes.pop()
         if depth is not None and len(path) >= depth:
             continue
-        told = ledger.told[path]
+        ledger.opened.add(path)
         for child in nodes.children(node):
-            move = nodes.move(child)
-            if nodes.visits(child) >= least or move in told:
-                told.add(move)
-                below = (*path, move)
-                report[below] = ledger.own(below, nodes.statistic(child))
-                open_nodes.append((child, below))
+            below = (*path, nodes.move(child))
+            statistic = ledger.own(below, nodes.statistic(child))
+            if statistic.visits:
+                report[below] = statistic
+                if statistic.visits >= least or below in ledger.opened:
+                    open_nodes.append((child, below))
     return report
 
 

@@ -171,7 +171,7 @@ def test_a_node_ends_without_its_coordinator(tmp_path):
 
 def test_batches(cluster):
     """Units are carried out once each; one that fails is tried again and then told; a killed node's unit is done by the other."""
-    context = {"game": "connect_four", "settings": {"simulations": 200_000, "parallel": "serial", "memory": "64MiB"}}
+    context = {"game": "connect_four", "settings": {"simulations": 50_000, "parallel": "serial", "memory": "64MiB"}}
     positions = [str(column) * height for column in range(1, 8) for height in range(1, 6)]
     done: list[str] = []
     with cluster.client() as client:
@@ -182,7 +182,7 @@ def test_batches(cluster):
             if outcome.unit == "nonsense":
                 assert "InputError" in outcome.error
             else:
-                assert outcome.found["simulations"] == 200_000
+                assert outcome.found["simulations"] == 50_000
     assert sorted(done) == sorted([*positions, "nonsense"])
     with cluster.client() as client, pytest.raises(SearchError, match="unknown kind of unit 'serch': did you mean 'search'"):
         list(client.map("serch", {}, ["a"]))
