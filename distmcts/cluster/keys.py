@@ -11,9 +11,11 @@ An invitation is one file with all that a node or a client needs to come in: add
 made for the occasion. `distmcts launch` hands out such files; they are as secret as a key.
 """
 
+import logging
 import os
 import re
 import stat
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +23,7 @@ from typing import NamedTuple
 import msgspec
 import zmq
 import zmq.auth
+from zmq.utils import z85
 
 from distmcts.errors import InputError, unknown
 from distmcts.files import whole_file
@@ -28,7 +31,8 @@ from distmcts.files import whole_file
 PUBLIC, SECRET = ".key", ".key_secret"
 ALLOWED = "allowed"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
-KEY = re.compile(r"[\x21-\x7e]{40}")  # Z85
+
+log = logging.getLogger("distmcts.coordinator")
 
 
 class KeyPair(NamedTuple):
@@ -51,6 +55,9 @@ class Invitation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __repr__(self) -> str:
         return f"Invitation({self.address!r})"
 
+    def __rich_repr__(self) -> Iterator[str]:
+        yield self.address
+
     def to_line(self) -> str:
         return msgspec.json.encode(self).decode()
 
@@ -72,8 +79,9 @@ def new_key(folder: Path, name: str) -> Path:
     """Make a key pair; returns the file of its public half. An existing one is never written over."""
     _check_name(name)
     secret_file, public_file = folder / f"{name}{SECRET}", folder / f"{name}{PUBLIC}"
-    if secret_file.exists():
-        raise InputError(f"{secret_file}: is there already; remove it, or give another name")
+    for path in (secret_file, public_file):
+        if path.exists():
+            raise InputError(f"{path}: is there already; remove it, or give another name")
     pair = make_pair(name)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -98,6 +106,8 @@ def own_key(folder: Path, name: str | None = None) -> KeyPair:
     public, secret = _load(path)
     if secret is None:
         raise InputError(f"{path}: has no secret key in it")
+    if not _is_pair(public, secret):
+        raise InputError(f"{path}: is damaged: its two halves do not belong together")
     return KeyPair(name or names[0], public, secret)
 
 
@@ -155,10 +165,19 @@ class AllowedKeys:
             changed = None
         if changed != self._seen or not self._keys:
             self._seen = changed
+            self._keys = {**self._in_folder(), **self._others}
+
+    def _in_folder(self) -> dict[str, str]:
+        found = {}
+        for path in (self._folder / ALLOWED).glob(f"*{PUBLIC}") if self._folder else ():
+            name = path.name.removesuffix(PUBLIC)
             try:
-                self._keys = {**(allowed(self._folder) if self._folder else {}), **self._others}
-            except InputError:  # a file that is being written, or damaged: whoever was known stays known
-                self._keys = {**self._keys, **self._others}
+                found[name] = _load(path)[0]
+            except InputError as error:  # keeps nobody else out, and who was known stays known
+                log.warning("%s", error)
+                if name in self._keys:
+                    found[name] = self._keys[name]
+        return found
 
 
 # ---- invitations ---------------------------------------------------------------------------------------------------------
@@ -188,7 +207,7 @@ def parse_invitation(line: str, source: str) -> Invitation:
     except msgspec.MsgspecError:
         raise InputError(f"{source}: is no invitation to a cluster") from None
     keys = (invitation.coordinator_key, invitation.public, invitation.secret)
-    if any(keys) and not all(key and KEY.fullmatch(key) for key in keys):
+    if any(keys) and not (all(key and _is_key(key) for key in keys) and _is_pair(invitation.public, invitation.secret)):
         raise InputError(f"{source}: its keys are damaged")
     return invitation
 
@@ -221,14 +240,27 @@ def _certificate(public: str, secret: str | None = None) -> str:
 
 def _load(path: Path) -> tuple[str, str | None]:
     try:
+        path.open("rb").close()  # pyzmq does not say why it cannot
         public, secret = zmq.auth.load_certificate(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "is no key file"
         raise InputError(f"{path}: {reason}") from None
     keys = [key.decode("ascii", "replace") for key in (public, secret) if key is not None]
-    if not all(KEY.fullmatch(key) for key in keys):
+    if not all(map(_is_key, keys)):
         raise InputError(f"{path}: is no key file, or damaged")
     return keys[0], keys[1] if len(keys) > 1 else None
+
+
+def _is_key(text: str) -> bool:
+    """Whether it is 32 bytes in Z85."""
+    try:
+        return len(z85.decode(text.encode())) == 32
+    except (ValueError, KeyError, struct.error):
+        return False
+
+
+def _is_pair(public: str, secret: str) -> bool:
+    return zmq.curve_public(secret.encode()).decode() == public
 
 
 def _check_name(name: str) -> None:
