@@ -30,7 +30,7 @@ from distmcts.cluster.merging import MERGE_S, RULES, pack
 from distmcts.cluster.messages import TO_NODES, Beat, Ending, Go, Hello, Others, Prepare, Reader, Ready, Report, Stop, write
 from distmcts.cluster.order import make_order
 from distmcts.cluster.sockets import Connection
-from distmcts.tree.share import Ledger, Statistic, own, own_root
+from distmcts.tree.share import Ledger, Statistic, own
 
 HARDLY_S = 60.0  # between two reports: none before the last
 TREES = 8  # real searches that reports are taken from
@@ -106,10 +106,7 @@ def real_reports(game: str) -> list[dict]:
     for seed in range(TREES):
         with Engine(game, parallel="serial", memory="256MiB", seed=seed) as engine:
             engine.run(simulations=SIMULATIONS)
-            told = own(engine.trees[0], Ledger())
-            for row in own_root(engine.trees[0], Ledger()):
-                told.setdefault((row.move,), Statistic(row.visits, row.value_sum))
-            found.append(told)
+            found.append(own(engine.trees[0], Ledger()))
     return found
 
 

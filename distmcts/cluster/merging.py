@@ -39,8 +39,9 @@ def check_rule(rule: str) -> None:
 
 
 def pack(told: Mapping[Path, Statistic]) -> Statistics:
-    """Statistics of nodes, each one's parent among them, for the wire. The deepest are left out if it is too much."""
-    paths = sorted((path for path in told if len(path) <= MAX_DEPTH), key=len)[:MAX_ENTRIES]
+    """Statistics of nodes, each with its parent, for the wire. If it is too much, the deepest and least visited stay out."""
+    allowed = (path for path in told if len(path) <= MAX_DEPTH)
+    paths = sorted(allowed, key=lambda path: (len(path), -told[path].visits))[:MAX_ENTRIES]
     place = {path: i for i, path in enumerate(paths)}
     return Statistics(
         visits=[told[path].visits for path in paths],

@@ -3,14 +3,13 @@
 import time
 
 from distmcts.cluster.merging import EXCHANGING, Told, pack, unpack
-from distmcts.cluster.messages import MAX_ENTRIES, MAX_LINES, Ending, Others, Report, Search
+from distmcts.cluster.messages import MAX_LINES, Ending, Others, Report, Search
 from distmcts.engine import Engine
 from distmcts.errors import InputError
-from distmcts.kernels.layout import ROOT
 from distmcts.parallel.stoppers import Progress
 from distmcts.tree import view
 from distmcts.tree.merge import merged
-from distmcts.tree.share import Ledger, Statistic, borrow, own, own_root
+from distmcts.tree.share import NOTHING, Ledger, borrow, combine, own
 
 ENDS = ("proven", "memory is full")  # reasons for which an engine stops before its slice is over, for good
 
@@ -53,7 +52,7 @@ class Part:
             self.stopped_by = outcome.stopped_by
 
     def _own_visits(self) -> int:
-        return sum(view.visits(tree) for tree in self.engine.trees) - self._ledger.borrowed.get((), Statistic(0, 0)).visits
+        return sum(view.visits(tree) for tree in self.engine.trees) - self._ledger.borrowed.get((), NOTHING).visits
 
     def take(self, news: Others) -> None:
         """Borrow what the others have found."""
@@ -76,19 +75,9 @@ class Part:
         return time.perf_counter() - self._reported
 
     def _told(self) -> Told:
-        """All moves at the root (but at most MAX_ENTRIES, most visited first); with `share` also the much visited nodes below."""
-        trees = self.engine.trees
-        if len(trees) == 1:
-            depth = None if self.search.merge == "share" else 0
-            told = own(trees[0], self._ledger, self.search.share, depth)
-            rows = own_root(trees[0], self._ledger)
-        else:
-            sums = [int(view.columns(tree).value_sum[ROOT]) for tree in trees]
-            told = {(): Statistic(sum(view.visits(tree) for tree in trees), sum(sums))}
-            rows = merged(trees)
-        for row in rows[: MAX_ENTRIES - 1]:
-            told.setdefault((row.move,), Statistic(row.visits, row.value_sum))
-        return told
+        """All moves at the root; with `share` also what is below much visited nodes. A scheme with many trees borrows nothing."""
+        depth = None if self.search.merge == "share" else 1
+        return combine(own(tree, self._ledger, self.search.share, depth) for tree in self.engine.trees)
 
     def _ending(self, stopped_by: str) -> Ending:
         elapsed = time.perf_counter() - self._began

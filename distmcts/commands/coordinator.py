@@ -74,7 +74,7 @@ def run(
 
 
 def _guest(invite: Path, coordinator: str):
-    """The key pair of the invited: that of an invitation by an earlier coordinator with the same key, so that they can come back."""
+    """The key pair of the invited: as an earlier coordinator with the same key has invited them, so that they can come back."""
     from distmcts.cluster.keys import KeyPair, make_pair, read_invitation
 
     if invite.exists():

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import psutil
 
 from distmcts.cluster.client import Cluster
+from distmcts.cluster.keys import read_invitation
 from distmcts.result import NodeResult, Result
 from tests.command import COMMAND, ROOT
 
@@ -44,11 +45,10 @@ class RealCluster:
     def start_coordinator(self, *options: str, popen: Popen = subprocess.Popen, **environment: str) -> None:
         """Start it, or start it again; options are those of the first time then."""
         self._bind = list(options) or self._bind or ["--bind", "tcp://127.0.0.1:*"]
-        again = self.invitation.exists()
-        if again and "tcp://127.0.0.1:*" in self._bind:
-            self._bind = ["--bind", Cluster(self.invitation).invitation.address]
-        arguments = [*COMMAND, "coordinator", *self._bind, "--journal", str(self.folder / "journal.jsonl")]
-        self._start("coordinator", [*arguments, *([] if again else ["--invite", str(self.invitation)])], popen, **environment)
+        if self.invitation.exists() and "tcp://127.0.0.1:*" in self._bind:
+            self._bind = ["--bind", read_invitation(self.invitation).address]
+        files = ["--journal", str(self.folder / "journal.jsonl"), "--invite", str(self.invitation)]
+        self._start("coordinator", [*COMMAND, "coordinator", *self._bind, *files], popen, **environment)
         self._wait(self.invitation.exists, "the coordinator has not started")
 
     def start_node(

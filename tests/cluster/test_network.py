@@ -118,5 +118,11 @@ def test_keys_made_by_hand(tmp_path):
             start()
             cluster.wait_for_nodes("host0")
             assert cluster.search(seconds=1).cluster_nodes[0].state == "finished"
+
+            def restart():
+                cluster.kill("coordinator")
+                cluster.start_coordinator()
+
+            assert cluster.search(seconds=6, at={2.0: restart}).cluster_nodes[0].state == "finished"  # with the same keys
         finally:
             cluster.end()
