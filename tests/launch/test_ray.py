@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -12,8 +13,9 @@ from tests.cluster.parts import why_no_ray
 from tests.command import ROOT, distmcts
 from tests.launch.launched import LONG_S, check_sum, launched, nothing_left, wait_for
 
-pytestmark = pytest.mark.xdist_group("launch")
+pytestmark = pytest.mark.xdist_group("launch-ray")
 needs_ray = pytest.mark.skipif(bool(why_no_ray()), reason=why_no_ray())
+MARK = "DISTMCTS_TEST_RAY"  # in the environment of all that this Ray starts
 SMALL = ("job.game=connect_four", "node.workers=1", "node.memory=64MiB", "--on", "ray")
 
 # In a process of its own: Ray starts threads and takes signals, and pytest should have neither.
@@ -33,7 +35,7 @@ finally:
 
 @pytest.fixture(scope="module")
 def address():
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0", MARK: str(os.getpid())}
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", CLUSTER], env=environment, **options) as cluster:
         started = []
@@ -52,13 +54,13 @@ def address():
                 process.kill()
 
 
-def nodes_of(run) -> list[psutil.Process]:
-    """They have their names from this machine, and their invitation from a pipe; known by who started them."""
+def nodes() -> list[psutil.Process]:
+    """Nodes, and their workers, on the machines of this Ray."""
     found = []
-    for process in psutil.process_iter(["cmdline"]):
-        words = process.info["cmdline"] or []
-        if words[1:4] == ["-m", "distmcts", "node"] and (parent := process.parent()) and "Keeper" in " ".join(parent.cmdline()):
-            found.append(process)
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get(MARK) == str(os.getpid()) and process.cmdline()[1:4] == ["-m", "distmcts", "node"]:
+                found.append(process)
     return found
 
 
@@ -77,17 +79,17 @@ def test_two_machines_from_nothing_to_a_result(address, tmp_path):
     for name in names:  # what a node said on its machine has come here
         assert "sent home" in (run / "logs" / f"{name}.log").read_text()
     nothing_left(run)
-    assert nodes_of(run) == []
+    assert nodes() == []
 
 
 @needs_ray
 def test_a_killed_launcher_ends_the_nodes(address, tmp_path):
     run = tmp_path / "run"
     launcher = launched(run, *SMALL, f"ray.address={address}", "ray.reach=tcp://127.0.0.1:*", "job.seconds=600")
-    assert nodes_of(run)
+    assert nodes()
     launcher.kill()
     launcher.communicate(timeout=LONG_S)
-    wait_for(lambda: not nodes_of(run), "nodes on Ray's machines have ended", 60)
+    wait_for(lambda: not nodes(), "nodes on Ray's machines have ended", 60)
     nothing_left(run)
 
 

@@ -16,7 +16,7 @@ from tests.command import ROOT, distmcts
 from tests.launch.launched import LONG_S, check_sum, launched, nothing_left, wait_for
 
 pytestmark = [
-    pytest.mark.xdist_group("launch"),
+    pytest.mark.xdist_group("launch-ssh"),
     pytest.mark.skipif(bool(why_no_sshd()), reason=why_no_sshd()),
 ]
 
