@@ -18,7 +18,7 @@ from distmcts.cluster.messages import MAX_ENTRIES, Statistics
 from distmcts.errors import InputError, unknown
 from distmcts.kernels.layout import SCALE
 from distmcts.tree.merge import MergedMove
-from distmcts.tree.share import NOTHING, Path, Statistic, by_visits, without
+from distmcts.tree.share import NOTHING, Path, Statistic, by_visits, families, without
 
 RULES = ("sum", "vote", "periodic", "share")
 EXCHANGING = ("periodic", "share")
@@ -100,6 +100,7 @@ class Tally:
     def __init__(self) -> None:
         self.entries: dict[Source, Entry] = {}
         self.total: Told = {}
+        self._below = families(())  # of all nodes in the total: kept, as it is needed for every report
 
     def take(
         self, source: Source, sequence: int, told: Told, proven: dict[int, float] | None = None, is_fuller: bool = False
@@ -123,7 +124,11 @@ class Tally:
     def _replace(self, old: Told, new: Told) -> None:
         total = self.total
         for path, statistic in new.items():
-            so_far, was = total.get(path, NOTHING), old.get(path, NOTHING)
+            so_far, was = total.get(path), old.get(path, NOTHING)
+            if so_far is None:
+                so_far = NOTHING
+                if path:
+                    self._below[path[:-1]][path] = None
             total[path] = Statistic(
                 so_far.visits + statistic.visits - was.visits, so_far.value_sum + statistic.value_sum - was.value_sum
             )
@@ -131,6 +136,8 @@ class Tally:
             so_far, was = total.pop(path, NOTHING), old[path]
             if so_far.visits > was.visits:
                 total[path] = Statistic(so_far.visits - was.visits, so_far.value_sum - was.value_sum)
+            else:
+                self._below[path[:-1]].pop(path, None)
 
     @property
     def visits(self) -> int:
@@ -141,10 +148,10 @@ class Tally:
         entry = self.entries.get(source)
         return entry.told[()].visits if entry else 0
 
-    def others(self, source: Source) -> Told:
-        """What all sources but one have found: what that one may borrow. Always has the root."""
+    def others(self, source: Source, share: float = 0.0) -> Told:
+        """What all sources but one have found: what that one may borrow. Always has the root. `share`: see tree/share.py."""
         entry = self.entries.get(source)
-        return {(): NOTHING, **without(self.total, entry.told if entry else {})}
+        return {(): NOTHING, **without(self.total, entry.told if entry else {}, share, self._below)}
 
     def rows(self, rule: str) -> list[MergedMove]:
         """The moves at the root, best first."""

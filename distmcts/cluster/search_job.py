@@ -161,7 +161,7 @@ class SearchJob:
             self._note_report(report, report.ending is not None, whole=False)
             member.noted = now
         if self.search.merge in EXCHANGING and member.state == "searching" and len(self.tally.entries) > 1:
-            self._send(source, Others(self.name, report.sequence, pack(self.tally.others(source))))
+            self._send(source, Others(self.name, report.sequence, pack(self.tally.others(source, self.search.share))))
         if member.state == "searching":
             self._grant(source, now)
         return True

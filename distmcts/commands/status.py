@@ -80,7 +80,7 @@ def _page(status, before: dict[str, int], passed_s: float):
     from rich.console import Group
     from rich.table import Table
 
-    nodes = Table(title=f"{len(status.nodes)} nodes, coordinator up {status.uptime_s:,.0f} s", title_justify="left")
+    nodes = Table(title=f"{_some(len(status.nodes), 'node')}, coordinator up {status.uptime_s:,.0f} s", title_justify="left")
     for column, side in (
         ("node", "left"),
         ("workers", "right"),
@@ -93,7 +93,7 @@ def _page(status, before: dict[str, int], passed_s: float):
         made = node.simulations - before.get(node.name, node.simulations)
         rate = f"{made / passed_s:,.0f}" if passed_s > 0 and made > 0 else ""
         nodes.add_row(node.name, str(node.workers), f"{node.simulations:,}", rate, node.state)
-    jobs = Table(title=f"{len(status.jobs)} jobs", title_justify="left")
+    jobs = Table(title=_some(len(status.jobs), "job"), title_justify="left")
     for column, side in (("job", "left"), ("what", "left"), ("state", "left"), ("done", "right")):
         jobs.add_column(column, justify=side)
     for job in status.jobs:
@@ -106,6 +106,10 @@ def _page(status, before: dict[str, int], passed_s: float):
     if status.dropped:
         parts.append("dropped messages: " + ", ".join(f"{what}: {count}" for what, count in status.dropped.items()))
     return Group(*parts)
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count != 1 else ''}"
 
 
 def _moves(job):

@@ -20,7 +20,7 @@ from distmcts.kernels.rng import seeded
 from distmcts.registry import load_game
 from distmcts.settings import MAX_SIMULATIONS, make_settings
 from distmcts.tree.merge import MergedMove
-from distmcts.tree.share import SHARE, Ledger, borrow, by_visits, combine, own, own_root, without
+from distmcts.tree.share import SHARE, Ledger, borrow, by_visits, combine, families, own, own_root, without
 
 RULES = ("sum", "vote", "share", "periodic")
 EXCHANGING = ("share", "periodic")
@@ -115,8 +115,9 @@ class Machines:
         share, depth = (self.share, None) if self.rule == "share" else (0.0, 1)
         reports = [own(tree, ledger, share, depth) for tree, ledger in zip(trees, ledgers, strict=True)]
         total = combine(reports)
+        below = families(total)
         for tree, ledger, report in zip(trees, ledgers, reports, strict=True):
-            borrow(tree, ledger, without(total, report))
+            borrow(tree, ledger, without(total, report, share, below))
 
     def _together(self, ledgers: list[Ledger]) -> list[MergedMove]:
         """The moves of all machines added up, own simulations only, best first."""

@@ -5,7 +5,7 @@ simulations pass (5 % of them, or more): the statistics of *all* children of suc
 
     report = own(tree, ledger)                                       on every machine
     total = combine(all reports)                                     anywhere
-    borrow(tree, ledger, without(total, report))                     on every machine
+    borrow(tree, ledger, without(total, report, share))              on every machine
 
 A node is named by the moves from the root to it, () being the root. All numbers that travel are cumulative, never differences:
 a message that is lost or comes twice does no harm. The ledger holds what was borrowed so far, so that
@@ -131,14 +131,41 @@ def combine(reports: Iterable[dict[Path, Statistic]]) -> dict[Path, Statistic]:
     return total
 
 
-def without(total: dict[Path, Statistic], report: dict[Path, Statistic]) -> dict[Path, Statistic]:
-    """A sum of reports without one of them, the very same that was added. Paths that nobody else told about are left out."""
+def families(paths: Iterable[Path]) -> dict[Path, dict[Path, None]]:
+    """Nodes by their parent; the inner dictionaries are ordered sets."""
+    found: dict[Path, dict[Path, None]] = defaultdict(dict)
+    for path in paths:
+        if path:
+            found[path[:-1]][path] = None
+    return found
+
+
+def without(
+    total: dict[Path, Statistic],
+    report: dict[Path, Statistic],
+    share: float = 0.0,
+    below: dict[Path, dict[Path, None]] | None = None,
+) -> dict[Path, Statistic]:
+    """A sum of reports without one of them, the very same that was added: what its machine may borrow.
+
+    Nodes that nobody else told about are left out, and so is all that is below nodes with less than this share of everybody's
+    simulations: with many machines there is much of it, and it would hardly ever be used. `below`: families(total), if known.
+    """
+    below = families(total) if below is None else below
+    least = share * total[()].visits if total else 0.0
     rest = {}
-    for path, summed in total.items():
-        told = report.get(path, NOTHING)
-        if summed.visits > told.visits:
-            rest[path] = Statistic(summed.visits - told.visits, summed.value_sum - told.value_sum)
-    return rest
+    open_nodes: list[Path] = []
+    found: Iterable[Path] = [()] if total else ()
+    while True:
+        for path in found:
+            summed, told = total[path], report.get(path, NOTHING)
+            if summed.visits > told.visits:
+                rest[path] = Statistic(summed.visits - told.visits, summed.value_sum - told.value_sum)
+            if summed.visits >= least and path in below:
+                open_nodes.append(path)
+        if not open_nodes:
+            return rest
+        found = below[open_nodes.pop()]
 
 
 def borrow(tree: Tree, ledger: Ledger, others: dict[Path, Statistic]) -> None:

@@ -213,7 +213,7 @@ class World:
         node = self.nodes.get(identity)
         if isinstance(message, Others):
             told = {path: tuple(at) for path, at in unpack(message.statistics).items()}
-            assert told == self.books[message.job].others(node.source)
+            assert told == self.books[message.job].others(node.source, self.job(message.job).search.share)
         if node is not None:
             message = READERS[TO_NODES].read(write(message))
             self._carry(node, lambda: node.is_alive and node.take(message))

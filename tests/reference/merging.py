@@ -45,9 +45,11 @@ class Book:
     def total(self) -> Told:
         return added_up([report.told for report in self.newest().values()])
 
-    def others(self, source: Source) -> Told:
-        """What all but one have found."""
-        return added_up([report.told for other, report in self.newest().items() if other != source])
+    def others(self, source: Source, share: float = 0.0) -> Told:
+        """What all but one have found, of nodes whose parents have this share of everybody's simulations."""
+        found = added_up([report.told for other, report in self.newest().items() if other != source])
+        total = self.total()
+        return {path: told for path, told in found.items() if not path or total[path[:-1]][0] >= share * total[()][0]}
 
     def votes(self) -> dict[int, int]:
         """Each source has one, for its most visited move; of equal ones for the better, then the lower."""
