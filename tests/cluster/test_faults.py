@@ -186,3 +186,8 @@ def test_batches(cluster):
     assert sorted(done) == sorted([*positions, "nonsense"])
     with cluster.client() as client, pytest.raises(SearchError, match="unknown kind of unit 'serch': did you mean 'search'"):
         list(client.map("serch", {}, ["a"]))
+
+
+def test_too_little_time_still_has_an_answer(cluster):
+    for seconds in (0.01, 0.001):
+        assert cluster.search("tic_tac_toe", seconds=seconds).simulations > 0
