@@ -92,9 +92,9 @@ class RayOptions(Reachable):
 
 
 class LaunchConfig(_Section):
-    """A launch: what to search, and on what."""
+    """A launch: what to search, and on what. If the job is null, the cluster stays, for searches and experiments of others."""
 
-    job: dict[str, Any]
+    job: dict[str, Any] | None  # never forgotten by accident: null must be said
     on: Way = "local"
     node: NodeOptions = NodeOptions()
     local: LocalOptions = LocalOptions()
@@ -104,7 +104,9 @@ class LaunchConfig(_Section):
 
     @field_validator("job")
     @classmethod
-    def _job(cls, job: dict[str, Any]) -> dict[str, Any]:
+    def _job(cls, job: dict[str, Any] | None) -> dict[str, Any] | None:
+        if job is None:
+            return None
         allowed = [*JOB_KEYS, *SearchSettings.model_fields]
         for key in job:
             if key not in allowed:
@@ -120,8 +122,15 @@ class LaunchConfig(_Section):
             raise InputError("'job.game' is missing; `distmcts games` lists them")
         return job
 
-    def order(self) -> Order:
+    @property
+    def name(self) -> str:
+        """What a run is called."""
+        return self.job["game"] if self.job else "cluster"
+
+    def order(self) -> Order | None:
         """The search as it is ordered from the cluster. Loads the game, so everything that can be wrong is found here."""
+        if self.job is None:
+            return None
         options = {key: value for key, value in self.job.items() if value is not None}
         if "simulations" not in options and "seconds" not in options:
             options["seconds"] = DEFAULT_SECONDS

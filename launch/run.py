@@ -109,6 +109,15 @@ class Run:
         self._is_complete = True
         return result
 
+    def stay(self, on_status: Show = None, on_ready: Callable[[], None] = lambda: None) -> None:
+        """Keep the cluster up, for whoever has the invitation. Blocks until a signal or the last node's end raises something."""
+        with Cluster(self._folder.invitation, contact_s=CONTACT_S) as cluster:
+            gather(cluster, lambda: sum(not node.has_ended() for node in self._nodes), self._looking(on_status))
+        on_ready()
+        while True:
+            self._look()
+            time.sleep(LOOK_S)
+
     # ---- beginning --------------------------------------------------------------------------------------------------------
 
     def _await_invitation(self) -> None:

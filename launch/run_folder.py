@@ -99,7 +99,7 @@ def planned_folder(config: LaunchConfig, out: Path | None) -> Path:
             hint = f"; go on with it: {RunFolder(out).resume_command}" if (out / "config.yaml").is_file() else ""
             raise InputError(f"{out}: is there already; a run has a folder of its own{hint}")
         return out
-    game = "".join(letter if letter.isalnum() or letter in "_-" else "-" for letter in config.job["game"])
+    game = "".join(letter if letter.isalnum() or letter in "_-" else "-" for letter in config.name)
     name = f"{game[:60].strip('-') or 'run'}-{time.strftime('%Y%m%d-%H%M%S')}"
     candidates = [Path("runs", name), *(Path("runs", f"{name}-{number}") for number in range(2, 1000))]
     return next(path for path in candidates if not path.exists())

@@ -54,7 +54,7 @@ back_into_the_queue() {{
     scontrol requeue "$SLURM_JOB_ID"
     exit 0
 }}
-trap back_into_the_queue USR1 # {warning} s before the time limit
+trap {at_limit} USR1 # {warning} s before the time limit
 trap 'checkpoint; exit 143' TERM # cancelled, preempted, or requeued by somebody else
 
 rm -f "$run/invitation.json"
@@ -94,7 +94,7 @@ exit $code
 def job_script(folder: RunFolder, config: LaunchConfig) -> str:
     slurm = config.slurm
     python = slurm.python or shlex.quote(sys.executable)
-    name = re.sub(r"[^A-Za-z0-9_.-]", "-", config.job["game"])[:60]
+    name = re.sub(r"[^A-Za-z0-9_.-]", "-", config.name)[:60]
     options = {
         "job-name": f"distmcts-{name}",
         "nodes": slurm.nodes,
@@ -115,7 +115,7 @@ def job_script(folder: RunFolder, config: LaunchConfig) -> str:
     if config.node.workers is None:
         node += ["--workers", "WORKERS"]
     return SCRIPT.format(
-        about=f"A search of {name} on {slurm.nodes} machines, run {folder.path.name}.",
+        about=f"{f'A search of {name}' if config.job else 'A cluster'} on {slurm.nodes} machines, run {folder.path.name}.",
         script=shlex.quote(str(folder.script)),
         options="\n".join(lines),
         setup=f"\n{slurm.setup.strip()}\n" if slurm.setup.strip() else "",
@@ -127,7 +127,8 @@ def job_script(folder: RunFolder, config: LaunchConfig) -> str:
             node,
             {"NAME": '"$SLURMD_NODENAME"', "INVITATION": '"$run/invitation.json"', "WORKERS": '"$SLURM_CPUS_ON_NODE"'},
         ),
-        search=f'{python} -m distmcts launch --attach "$run"',
+        at_limit="back_into_the_queue" if config.job else "'checkpoint; exit 0'",
+        search=f'{python} -m distmcts launch --attach "$run"' if config.job else "sleep infinity",
     )
 
 
@@ -162,13 +163,14 @@ def submit(folder: RunFolder, config: LaunchConfig) -> str:
         folder.give_back(claim)
 
 
-def what_next(folder: RunFolder, job: str) -> str:
+def what_next(folder: RunFolder, job: str, stays: bool) -> str:
     run = shlex.quote(str(folder.path))
+    result = ("use", f"distmcts search GAME --cluster {run}") if stays else ("result", f"{folder.resume_command} --follow")
     rows = [
         ("job", f"{job}, run {folder.path}"),
         ("state", f"squeue --jobs {job}"),
         ("watch", f"distmcts status {run}"),
-        ("result", f"{folder.resume_command} --follow"),
+        result,
         ("log", f"tail -f {shlex.quote(str(folder.log(LOG)))}"),
         ("end", f"scancel {job}   (what was searched until then counts, should the run be gone on with)"),
     ]

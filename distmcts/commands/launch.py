@@ -1,6 +1,7 @@
 """`distmcts launch`: start a coordinator and cluster nodes here or elsewhere, search, print the merged result, end everything."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +26,7 @@ def run(
     follow: Annotated[bool, typer.Option("--follow", help="Slurm: wait for the job's end and print the result.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
-    """Search on many machines: one command from nothing to the merged result.
+    """Search on many machines: one command from nothing to the merged result. With job=null the cluster stays.
 
     Ctrl-C ends everything and prints the command to go on with; what was searched until then counts.
     """
@@ -47,6 +48,8 @@ def run(
     if follow and settings.on != "slurm":
         raise InputError(f"--follow: is for slurm; on {settings.on!r} the command always waits")
     order = settings.order()
+    if order is None and (follow or attach):
+        raise InputError("--follow, --attach: this run has no job to wait for; it stays until it is ended")
     if dry_run:
         print("\n".join(_plan(settings, RunFolder(planned_folder(settings, out)))))
         return 0
@@ -58,6 +61,8 @@ def run(
         result = _attach(folder, settings, order)
     elif settings.on == "slurm":
         result = _submit(folder, settings, follow, as_json)
+    elif order is None:
+        _stay(folder, settings)
     else:
         result = _carry_out(folder, settings, order)
     if result is not None:
@@ -90,6 +95,26 @@ def _carry_out(folder, settings, order):
         raise
 
 
+def _stay(folder, settings):
+    """A cluster for others, until Ctrl-C."""
+    from launch.run import Run, Stopped, make_launcher
+
+    interrupts.let_both_exit()
+    launcher = make_launcher(settings)
+
+    def on_ready() -> None:
+        if on_status:
+            on_status("up")
+        print(f"the cluster is up; use it with: --cluster {shlex.quote(str(folder.path))}; Ctrl-C ends it", flush=True)
+
+    try:
+        with live_progress(None, None) as (on_status, _), Run(folder, launcher) as launched:
+            launched.stay(on_status, on_ready)
+    except (SystemExit, Stopped):
+        print(f"distmcts: stopped; have it back with: {folder.resume_command}", file=sys.stderr)
+        raise
+
+
 def _attach(folder, settings, order):
     from launch.run import attach
 
@@ -109,7 +134,11 @@ def _submit(folder, settings, follow: bool, as_json: bool):
         except (KeyboardInterrupt, SystemExit):
             print(f"distmcts: job {job} goes on; follow it again: {folder.resume_command} --follow", file=sys.stderr)
             raise
-    print(json.dumps({"run": str(folder.path), "slurm_job": job}) if as_json else slurm.what_next(folder, job))
+    print(
+        json.dumps({"run": str(folder.path), "slurm_job": job})
+        if as_json
+        else slurm.what_next(folder, job, stays=settings.job is None)
+    )
     return None
 
 

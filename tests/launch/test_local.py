@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.command import ROOT, distmcts
+from tests.command import ROOT, distmcts, start
 from tests.launch.launched import (
     LONG_S,
     SMALL,
@@ -191,3 +191,17 @@ def test_a_job_that_fails_says_why(tmp_path):
 def test_wait_for_says_what_it_waited_for():
     with pytest.raises(AssertionError, match="the moon"):
         wait_for(lambda: False, "the moon", 0.1)
+
+
+def test_a_cluster_that_stays(tmp_path):
+    """Without a job it is there for others, until it is ended; nothing is left then."""
+    run = tmp_path / "run"
+    launcher = start("launch", "job=null", "node.workers=1", "node.memory=64MiB", "--out", str(run), cwd=tmp_path)
+    assert launcher.stdout.readline() == f"the cluster is up; use it with: --cluster {run}; Ctrl-C ends it\n"
+    for _ in range(2):
+        answer = distmcts("search", "tic_tac_toe", "--simulations", "3000", "--cluster", str(run), "--json")
+        assert json.loads(answer.stdout)["simulations"] == 3000, answer.stderr
+    launcher.send_signal(signal.SIGINT)
+    _, err = launcher.communicate(timeout=LONG_S)
+    assert (launcher.returncode, err) == (130, f"distmcts: stopped; have it back with: distmcts launch --resume {run}\n")
+    nothing_left(run)
