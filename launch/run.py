@@ -101,7 +101,8 @@ class Run:
         try:
             with Cluster(self._folder.invitation, contact_s=CONTACT_S) as cluster:
                 gather(cluster, lambda: sum(not node.has_ended() for node in self._nodes), self._looking(on_status))
-                result = cluster.run(order, JOB, on_status=self._looking(on_status), on_progress=self._looking(on_progress))
+                looks = {"on_status": self._looking(on_status), "on_progress": self._looking(on_progress)}
+                result = cluster.run(order, JOB, **looks, keep=True)
         except SearchError:
             self._look()  # if the coordinator has ended, its last words say more
             raise
@@ -197,7 +198,7 @@ def attach(folder: RunFolder, nodes: int, order: Order, on_status: Show = None, 
     """The same search where coordinator and nodes belong to somebody else, who also ends them. Blocks."""
     with Cluster(folder.invitation) as cluster:
         gather(cluster, lambda: nodes, on_status or _nothing)
-        result = cluster.run(order, JOB, on_status=on_status, on_progress=on_progress)
+        result = cluster.run(order, JOB, on_status=on_status, on_progress=on_progress, keep=True)
     folder.write_result(result)
     return result
 

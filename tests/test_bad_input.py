@@ -79,6 +79,7 @@ CASES = [
     Case("node tcp://127.0.0.1:99999", "address 'tcp://127.0.0.1:99999'"),
     Case("node tcp://10.0.0.1:5555 --keys {folder}", "has no secret key; make one with `distmcts keys new`"),
     Case("node tcp://127.0.0.1:5555 --workers 0", "workers=0: "),
+    Case(f"node tcp://127.0.0.1:5555 --name {'x' * 61}", "must have 1 to 60 printable characters"),
     Case("node --invitation {folder}/list.yaml", "list.yaml: is no invitation to a cluster"),
     Case("coordinator --bind tcp://1.2.3.4.5.6:5 --no-keys", "cannot bind to tcp://1.2.3.4.5.6:5"),
     Case("coordinator --bind tcp://*:5555 --keys {folder}", "has no secret key"),

@@ -7,12 +7,13 @@ counts. A unit that fails is tried again elsewhere; after MAX_TRIES its failure 
 from collections import Counter, OrderedDict
 from typing import Any
 
-from distmcts.cluster.members import MAX_REASON, no_node_could
+from distmcts.cluster.members import MAX_REASON, no_node_came, no_node_could
 from distmcts.cluster.merging import Source
 from distmcts.cluster.messages import NodeRow, Stop, SubmitBatch, Work
-from distmcts.cluster.search_job import Note, Send
+from distmcts.cluster.search_job import GATHER_S, RETURN_S, Note, Send
 
 MAX_TRIES = 3
+WAIT_S = 60.0  # for the first node that can do it
 
 
 class BatchJob:
@@ -36,6 +37,8 @@ class BatchJob:
         self._away: dict[Source, str] = {}  # lost, or left
         self._send, self._note = send, note
         self._began_at: float | None = None
+        self._alone_since: float | None = None
+        self._quiet_until = 0.0  # after a restart: nobody is missed before
 
     @property
     def is_over(self) -> bool:
@@ -109,8 +112,6 @@ class BatchJob:
             return False
         self._refused[source] = reason[:MAX_REASON]
         self._return_unit(source)
-        if self._refused.keys() >= self._workers.keys():
-            self._fail(no_node_could(self._refused.values()))
         return True
 
     def _fail(self, reason: str) -> None:
@@ -132,7 +133,20 @@ class BatchJob:
             self._queue.move_to_end(unit, last=False)
 
     def tick(self, now: float) -> None:
-        pass
+        """Fail if nobody can do it: those who are here refuse, or nobody comes. Once a unit is done, there is hope for ever."""
+        here = self._workers.keys() - self._away.keys()
+        if self.state != "working" or self._done or here - self._refused.keys():
+            self._alone_since = None
+            return
+        if self._alone_since is None:
+            self._alone_since = now
+        patience_s = GATHER_S if here else WAIT_S
+        if now >= self._quiet_until and now - self._alone_since >= patience_s:
+            self._fail(no_node_could(self._refused.values()) if self._refused else no_node_came(WAIT_S))
+
+    def awaits_reports(self) -> bool:
+        """A unit is done as a whole or not at all."""
+        return False
 
     def cancel(self, now: float) -> None:
         if not self.is_over:
@@ -150,7 +164,7 @@ class BatchJob:
             self.state, self.why = "failed", entry["why"]
 
     def after_restart(self, now: float) -> None:
-        pass
+        self._quiet_until = now + RETURN_S
 
     def elapsed_s(self, now: float) -> float:
         return 0.0 if self._began_at is None else now - self._began_at

@@ -16,7 +16,7 @@ import zmq
 from distmcts.answer import best_row, mean_over_outcomes, names_of
 from distmcts.cluster.keys import Invitation, coordinator_key, key_folder, own_key, read_invitation
 from distmcts.cluster.messages import (
-    MAX_BYTES,
+    FROM_CLIENTS,
     TO_CLIENTS,
     Answer,
     Ask,
@@ -118,10 +118,16 @@ class Cluster:
         *,
         on_progress: Callable[[Progress], None] | None = None,
         on_status: Callable[[str], None] | None = None,
+        on_cancel: Callable[[], None] = lambda: None,
+        keep: bool = False,
     ) -> Result:
-        """Have an order carried out. Blocks."""
+        """Have an order carried out. Blocks.
+
+        The first Ctrl-C ends the search with what was found until then, and `on_cancel` is told. SystemExit, as SIGTERM raises
+        it, ends it as well, unless the job is to be kept for a later `run` with its name.
+        """
         job = job or f"search-{secrets.token_hex(4)}"
-        submit = SubmitSearch(job, order.search)
+        submit = _checked(SubmitSearch(job, order.search))
         question: Message = submit
         is_cancelled = False
         while True:
@@ -131,7 +137,11 @@ class Cluster:
                 if isinstance(reply, Answer):
                     return self.result(order, reply)
                 self._check_failed(reply)
-                if reply.state == "unknown":
+                if is_cancelled:
+                    if reply.state == "unknown":
+                        raise SearchError("interrupted; the coordinator does not know the search any more")
+                    self._connection.send(write(Cancel(job)))  # the first may have got lost
+                elif reply.state == "unknown":
                     question = submit
                 if on_status and reply.state in ("waiting", "preparing"):
                     on_status(reply.note or f"{reply.state}: {_count_nodes(reply)}")
@@ -142,11 +152,16 @@ class Cluster:
                 if is_cancelled:
                     raise
                 is_cancelled = True  # what was found until now still comes
+                on_cancel()
                 self._connection.send(write(Cancel(job)))
+            except SystemExit:
+                if not keep:
+                    self._connection.send(write(Cancel(job)))
+                raise
 
     def submit(self, order: Order, job: str) -> None:
         """Hand an order in, and do not wait for it; `run` with the same name does."""
-        self._ask(SubmitSearch(job, order.search), job)
+        self._ask(_checked(SubmitSearch(job, order.search)), job)
 
     @staticmethod
     def _check_failed(reply: Message) -> None:
@@ -219,9 +234,7 @@ class Cluster:
         early cancels the rest.
         """
         name = job or f"{kind}-{secrets.token_hex(4)}"
-        submit = SubmitBatch(name, kind, json.dumps(context), units)
-        if len(write(submit)) > MAX_BYTES:
-            raise InputError(f"{len(units)} units: too much for one batch; hand them in in several parts")
+        submit = _checked(SubmitBatch(name, kind, json.dumps(context), units))
         question: Message = submit
         start = 0
         try:
@@ -243,10 +256,7 @@ class Cluster:
                 elif isinstance(reply, Standing) and reply.state == "unknown":
                     question = submit
                 time.sleep(ASK_S)
-        except GeneratorExit:
-            self._connection.send(write(Cancel(name)))
-            raise
-        except KeyboardInterrupt:
+        except (GeneratorExit, KeyboardInterrupt, SystemExit):
             self._connection.send(write(Cancel(name)))
             raise
 
@@ -289,8 +299,6 @@ class Cluster:
                 raise SearchError(f"cannot understand {self.invitation.address}: a message {error}") from None
             if isinstance(message, Rejected) or getattr(message, "job", None) == job:
                 found = message
-            else:
-                wait_ms = 0 if found is not None else wait_ms
         return found
 
     def close(self) -> None:
@@ -304,6 +312,15 @@ class Cluster:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _checked(submit: SubmitSearch | SubmitBatch) -> SubmitSearch | SubmitBatch:
+    """What is handed in, if the coordinator can read it: it would drop it without a word otherwise."""
+    try:
+        Reader(FROM_CLIENTS).read(write(submit))
+    except BadFrame as error:
+        raise InputError(f"{submit.job!r} cannot be handed in: it is {error.why or error}") from None
+    return submit
 
 
 def _fields(row: Any) -> tuple:

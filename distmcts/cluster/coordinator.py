@@ -54,7 +54,8 @@ LOST_S = 2.5  # a node that has been silent for so long is lost, until it is hea
 FORGET_S = 60.0  # how long a lost node stands in a status
 HICCUP_S = 1.0  # if we ourselves slept longer than this, nobody is blamed for our silence
 KEPT_JOBS = 100  # that are over, and can still be asked for
-MAX_WAITING = 1000  # jobs
+MAX_WAITING = 100  # jobs
+SHOWN_JOBS = 20  # in a status: the newest, and the one that is under way
 OUTCOME_BYTES = 1 << 20  # of outcomes in one message
 
 log = logging.getLogger("distmcts.coordinator")
@@ -285,7 +286,7 @@ class Coordinator:
                 self.end("asked to")
 
     def _submit(self, identity: bytes, message: SubmitSearch | SubmitBatch, now: float) -> None:
-        if message.job not in self.jobs:
+        if message.job not in self.jobs or self.jobs[message.job].state == "failed":  # what was wrong may have been mended
             try:
                 self._check(message)
                 self._make_room()
@@ -316,6 +317,7 @@ class Coordinator:
             job: Job = SearchJob(message.job, message.search, send, self._note)
         else:
             job = BatchJob(message, send, self._note)
+        self.jobs.pop(message.job, None)  # one that failed
         self.jobs[message.job] = job
         return job
 
@@ -330,8 +332,10 @@ class Coordinator:
             self._send(identity, self._outcomes(job, ask.start, now))
         else:
             visits = job.visits if isinstance(job, SearchJob) else 0
-            before = sum(not other.is_over for other in self.jobs.values() if other is not job)
-            note = job.why or (f"{before} jobs come first" if job.state == "waiting" else self._who_is_missing())
+            waiting = [other for other in self.jobs.values() if not other.is_over]
+            before = waiting.index(job) if job in waiting else 0
+            first = f"{before} {'job comes' if before == 1 else 'jobs come'} first"
+            note = job.why or (first if job.state == "waiting" else self._who_is_missing())
             self._send(identity, Standing(job.name, job.state, note, job.elapsed_s(now), visits, job.node_rows(now)))
 
     def _who_is_missing(self) -> str:
@@ -359,8 +363,10 @@ class Coordinator:
             )
             for peer in self.peers.values()
         ]
-        jobs = [self._job_row(job) for job in list(self.jobs.values())[-20:]]
-        return Status(self.name, max(0.0, now - self._started_at), nodes, jobs, dict(self.dropped))
+        newest = list(self.jobs.values())[-SHOWN_JOBS:]
+        active = self.active
+        jobs = [*([active] if active is not None and active not in newest else []), *newest]
+        return Status(self.name, max(0.0, now - self._started_at), nodes, [*map(self._job_row, jobs)], dict(self.dropped))
 
     def _job_row(self, job: Job) -> JobRow:
         state = f"{job.state}: {job.why}" if job.why else job.state

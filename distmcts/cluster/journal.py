@@ -56,7 +56,7 @@ class Journal:
                 raise InputError(f"{self._records.path}: not a journal of this version of distmcts: {error}") from None
             if entry["kind"] == "started":
                 started[name] = entry["at"]
-            elif entry["kind"] == "suspended":
+            elif entry["kind"] in ("suspended", "submitted"):
                 started.pop(name, None)
         for name, job in coordinator.jobs.items():
             if job.is_over:
@@ -71,15 +71,25 @@ class Journal:
     def _compact(self, coordinator: Coordinator) -> None:
         """Leave out what nobody will ask for: reports of searches that are over, and jobs that were forgotten."""
         coordinator.forget_old()
+        newest = {_source(record): i for i, record in enumerate(self._records.all) if record["kind"] == "report"}
         kept = []
-        for record in self._records.all:
+        for i, record in enumerate(self._records.all):
             job = coordinator.jobs.get(record["job"])
-            if job is not None and not (job.is_over and record["kind"] == "report"):
+            is_old = record["kind"] == "report" and (newest[_source(record)] != i or job is not None and job.is_over)
+            if job is not None and not is_old:
                 kept.append(record)
         if len(kept) < len(self._records.all):
-            self._records.rewrite(kept)
+            try:
+                self._records.rewrite(kept)
+            except OSError as error:  # it stays as long as it is
+                log.warning("the journal cannot be shortened: %s", error.strerror)
         self._records.all.clear()
 
     def close(self) -> None:
         if self._records is not None:
             self._records.close()
+
+
+def _source(record: dict[str, Any]) -> tuple[str, str, int]:
+    """Whose report it is."""
+    return record["job"], record["node"], record["epoch"]

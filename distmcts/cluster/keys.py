@@ -204,7 +204,7 @@ def read_invitation(path: Path) -> Invitation:
 def parse_invitation(line: str, source: str) -> Invitation:
     try:
         invitation = msgspec.json.decode(line, type=Invitation)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, ValueError):  # the second for what is no text
         raise InputError(f"{source}: is no invitation to a cluster") from None
     keys = (invitation.coordinator_key, invitation.public, invitation.secret)
     if any(keys) and not (all(key and _is_key(key) for key in keys) and _is_pair(invitation.public, invitation.secret)):

@@ -7,6 +7,7 @@ with what the node is at every half second; and sends last reports and outcomes 
 import logging
 import os
 import queue
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -105,17 +106,20 @@ class Link:
         self.send(Goodbye(reason))
         self._is_closing = True
         self._thread.join(CLOSE_S)
-        os.close(self._wake_in)
-        os.close(self._wake_out)
+        if not self._thread.is_alive():
+            os.close(self._wake_in)
+            os.close(self._wake_out)
 
     # ---- the thread's side ------------------------------------------------------------------------------------------------
 
     def _live(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})  # they are for the main thread
         context = zmq.Context()
         try:
-            identity = f"{self._hello.node}/{self._hello.epoch}".encode()[:255]
+            identity = f"{self._hello.epoch}/{self._hello.node}".encode()[:255]
             connection = Connection(context, self._invitation, identity)
         except BaseException as error:
+            context.term()
             self._failure = error
             return
         finally:
@@ -196,8 +200,7 @@ class Link:
                         log.info("welcome at %s", connection.address)
                     self._coordinator = message.coordinator
             case Who():
-                connection.send(write(self._hello))
-                connection.send(write(self.beat))
+                self._coordinator = None  # Hello is said again, at its pace: should it not be understood, there is no end to it
             case Received():
                 self._pending.pop((message.job, message.unit), None)
             case Rejected():

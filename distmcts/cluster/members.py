@@ -10,6 +10,7 @@ from distmcts.tree.share import NOTHING
 MAX_REASON = 1000  # characters of why a node does not take part; many of them must fit into a message
 TOLD_REASONS = 5
 
+ENDS = ("proven", "memory is full")  # why a node's search ends for good, though its time is not over
 LEAST_GRANT = 1000  # simulations: fewer are not worth a message
 
 
@@ -33,6 +34,11 @@ class Member:
     def is_active(self) -> bool:
         return self.state in ("preparing", "ready", "searching") and not self.is_silent
 
+    @property
+    def is_through(self) -> bool:
+        """Whether nothing more can come of it. Whoever is silent may come back, and for whoever left another may come."""
+        return self.state == "refused" or self.ending is not None and self.ending.stopped_by in ENDS
+
     def state_after(self, reported: int, is_over: bool) -> str:
         """What became of it, in words; `reported`: simulations in its last report."""
         if self.state == "finished":
@@ -44,6 +50,10 @@ class Member:
         if self.is_silent:
             return f"lost: silent{missing}"
         return f"late: its last report did not come in time{missing}" if is_over else self.state
+
+
+def no_node_came(wait_s: float) -> str:
+    return f"no node came within {wait_s:g} s; start some with `distmcts node ADDRESS`"
 
 
 def node_rows(
@@ -58,7 +68,7 @@ def node_rows(
             NodeRow(
                 name=source[0],
                 state=member.state_after(reported, is_over),
-                workers=member.workers,
+                workers=(ending and ending.workers) or member.workers,
                 simulations=reported,
                 elapsed_s=ending.elapsed_s if ending else 0.0 if member.began is None else max(0.0, now - member.began),
                 replaced=ending.replaced if ending else 0,

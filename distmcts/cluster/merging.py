@@ -22,8 +22,10 @@ from distmcts.tree.share import NOTHING, Path, Statistic, by_visits, families, w
 
 RULES = ("sum", "vote", "periodic", "share")
 EXCHANGING = ("periodic", "share")
+MAX_SOURCES = 4096  # nodes of one job, each process counted
 MERGE_S = 1 / 3  # between two reports: MoGo's pace (Gelly et al. 2008)
 MAX_DEPTH = 200  # moves from the root: a path is as long as it is deep, and a report of one long chain must not fill the memory
+MAX_STEPS = 200_000  # moves of all paths of a report together, for the same reason
 MAX_VISITS = (1 << 62) // SCALE  # of all sources together: value sums must fit into what travels
 
 Told = dict[Path, Statistic]
@@ -42,6 +44,8 @@ def pack(told: Mapping[Path, Statistic]) -> Statistics:
     """Statistics of nodes, each with its parent, for the wire. If it is too much, the deepest and least visited stay out."""
     allowed = (path for path in told if len(path) <= MAX_DEPTH)
     paths = sorted(allowed, key=lambda path: (len(path), -told[path].visits))[:MAX_ENTRIES]
+    while sum(map(len, paths)) > MAX_STEPS:
+        del paths[-max(1, len(paths) // 10) :]
     place = {path: i for i, path in enumerate(paths)}
     return Statistics(
         visits=[told[path].visits for path in paths],
@@ -57,6 +61,7 @@ def unpack(statistics: Statistics) -> Told:
     if not len(visits) == len(value_sums) == len(parents) + 1 == len(moves) + 1:
         raise InputError("statistics: lists of different lengths")
     paths: list[Path] = [()]
+    steps = 0
     below = [0] * len(visits)
     for i, (parent, move) in enumerate(zip(parents, moves, strict=True), start=1):
         if parent >= i:
@@ -64,6 +69,9 @@ def unpack(statistics: Statistics) -> Told:
         if len(paths[parent]) >= MAX_DEPTH:
             raise InputError("statistics: a node that is too deep")
         paths.append((*paths[parent], move))
+        steps += len(paths[i])
+        if steps > MAX_STEPS:
+            raise InputError("statistics: too many nodes that deep")
         below[parent] += visits[i]
     told = dict(zip(paths, map(Statistic, visits, value_sums), strict=True))
     if len(told) != len(paths):
@@ -115,6 +123,8 @@ class Tally:
                 return False
             if told[()].visits < before.told[()].visits:
                 raise InputError("statistics: a later report has fewer visits")
+        if before is None and len(self.entries) >= MAX_SOURCES:
+            raise InputError("statistics: of too many nodes")
         if self.visits - self.visits_of(source) + told[()].visits > MAX_VISITS:
             raise InputError("statistics: more simulations than can be added up")
         self._replace(before.told if before else {}, told)

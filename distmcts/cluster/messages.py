@@ -41,11 +41,11 @@ class Message(Struct, frozen=True, array_like=True, tag=True, forbid_unknown_fie
     """Compact on the wire: an array, its first element the name of the message."""
 
 
-class Part(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Piece(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A piece of messages."""
 
 
-class Statistics(Part):
+class Statistics(Piece):
     """Some nodes of a tree. Entry 0 is the root; entry i > 0 is reached by `moves[i - 1]` from entry `parents[i - 1]` < i."""
 
     visits: Annotated[list[Count], Meta(min_length=1, max_length=MAX_ENTRIES)]
@@ -54,7 +54,7 @@ class Statistics(Part):
     moves: Annotated[list[Count], Meta(max_length=MAX_ENTRIES)]
 
 
-class Search(Part):
+class Search(Piece):
     """What to search, how, and how the searches of many machines become one answer."""
 
     game: Name
@@ -71,7 +71,7 @@ class Search(Part):
     names: dict[str, Name]  # of the moves at the root, for people who look on
 
 
-class Ending(Part):
+class Ending(Piece):
     """How a node's search ended; travels with its last report."""
 
     stopped_by: Text
@@ -81,9 +81,10 @@ class Ending(Part):
     bytes_used: Size
     merging_s: Seconds  # spent on merging, search standing still
     lines: Annotated[list[Moves], Meta(max_length=MAX_LINES)]  # how play goes on after the best moves, themselves first
+    workers: Count = 0  # that searched; a job may ask for fewer than the node has
 
 
-class NodeRow(Part):
+class NodeRow(Piece):
     """A cluster node in an answer, or in a status."""
 
     name: Name
@@ -95,7 +96,7 @@ class NodeRow(Part):
     merging_s: Seconds
 
 
-class MoveRow(Part):
+class MoveRow(Piece):
     move: Count
     visits: Count
     value_sum: Sum
@@ -103,7 +104,7 @@ class MoveRow(Part):
     proven: Value | None
 
 
-class JobRow(Part):
+class JobRow(Piece):
     job: Name
     about: Text
     state: Text
@@ -337,7 +338,12 @@ TO_CLIENTS = Standing | Answer | Outcomes | Status | Rejected
 
 
 class BadFrame(Exception):
-    """A frame that is no message of this protocol; the text says in which way, in few words that are the same each time."""
+    """A frame that is no message of this protocol; the text says in which way, in few words that are the same each time.
+
+    `why`: the same in as many words as it takes, for whoever wrote the frame.
+    """
+
+    why = ""
 
 
 class Reader:
@@ -356,8 +362,10 @@ class Reader:
             raise BadFrame("of another version of the protocol")
         try:
             return self._decoder.decode(memoryview(frame)[len(MAGIC) :])
-        except msgspec.ValidationError:
-            raise BadFrame("not a message the sender may send") from None
+        except msgspec.ValidationError as error:
+            bad = BadFrame("not a message the sender may send")
+            bad.why = f"not of the right form: {error}"
+            raise bad from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise BadFrame("not MessagePack") from None
 

@@ -35,6 +35,7 @@ from distmcts.errors import DistmctsError, InputError, SearchError
 from distmcts.version import __version__
 
 SILENCE_S = 30.0  # a node whose coordinator has been silent for so long ends by itself
+SLICE_S = 0.5  # how long a search goes on before it listens to orders
 IDLE_S = 0.5  # how long to wait for orders at a time
 KEPT = 100  # outcomes of units, and names of jobs: should they be asked for twice
 HARD_END_S = 10.0  # a node that was told to end and has not after so long is ended
@@ -102,7 +103,9 @@ class ClusterNode:
         try:
             while True:
                 message = self._link.receive(IDLE_S)
-                if isinstance(message, Prepare) and message.job not in self._searched:
+                if isinstance(message, Prepare) and message.job in self._searched:
+                    self._link.send(Refused(message.job, f"{self.name}: has had its part in a search of this name already"))
+                elif isinstance(message, Prepare):
                     self._search(message)
                 elif isinstance(message, Work):
                     self._work(message)
@@ -122,9 +125,9 @@ class ClusterNode:
         self._say(job, "preparing")
         try:
             engine = self._engine(prepare)
-        except (DistmctsError, ImportError, ValueError, TypeError) as error:
+        except Exception as error:  # a game may have its own ways to fail; the node lives on
             log.warning("%s is refused: %s", job, error)
-            self._link.send(Refused(job, f"{self.name}: {' '.join(str(error).split())}"[:MAX_REASON]))
+            self._link.send(Refused(job, self._complaint(error)))
             self._link.beat = IDLE
             return
         try:
@@ -164,9 +167,9 @@ class ClusterNode:
         except SearchError as error:
             log.error("%s: %s", job, error)
             reason = str(error)
-        except DistmctsError as error:  # the game is broken
+        except Exception as error:  # the game is broken
             log.error("%s: %s", job, error)
-            self._link.send(Refused(job, f"{self.name}: {error}"[:MAX_REASON]))
+            self._link.send(Refused(job, self._complaint(error)))
             return
         if clock.has_begun:
             self._link.send(part.report(reason))
@@ -194,11 +197,11 @@ class ClusterNode:
         return None
 
     def _slice(self, part: Part, clock: "_Budget", merge_s: float) -> str | None:
-        """Search until the next report; why the search ends, if it does."""
+        """Search for a moment, and report if it is time to; why the search ends, if it does."""
         left_s = clock.left_s()
         if left_s is not None and left_s <= 0 and part.simulations:
             return "time"
-        seconds = merge_s if left_s is None else max(0.001, min(merge_s, left_s))
+        seconds = min(merge_s, SLICE_S) if left_s is None else max(0.001, min(merge_s, SLICE_S, left_s))
         simulations = None if clock.granted is None else clock.granted - part.simulations
 
         def on_progress(done: int) -> None:
@@ -210,7 +213,8 @@ class ClusterNode:
         left_s = clock.left_s()
         if left_s is not None and left_s <= 0:
             return "time"
-        self._link.send(part.report())
+        if part.since_report_s >= 0.9 * merge_s or part.simulations == clock.granted:
+            self._link.send(part.report())
         return None
 
     def _say(self, job: str, state: str, simulations: int = 0, granted: int = 0, unit: str = "") -> None:
@@ -234,9 +238,9 @@ class ClusterNode:
         try:
             if self._batch is None or self._batch[0] != work.job:
                 self._batch = work.job, load_kind(work.kind, json.loads(work.context))
-        except (DistmctsError, ImportError, ValueError, TypeError, KeyError) as error:
+        except Exception as error:
             self._batch = None
-            return Refused(work.job, f"{self.name}: {' '.join(str(error).split())}"[:MAX_REASON])
+            return Refused(work.job, self._complaint(error))
         try:
             outcome = json.dumps(self._batch[1](work.unit), allow_nan=False)
             if len(outcome) > MAX_OUTCOME:
@@ -244,7 +248,12 @@ class ClusterNode:
             return UnitDone(work.job, work.unit, outcome)
         except Exception as error:  # whatever is wrong with a unit, the node lives on
             log.warning("unit %s: %s", work.unit, error)
-            return UnitFailed(work.job, work.unit, f"{self.name}: {type(error).__name__}: {' '.join(str(error).split())}"[:2000])
+            return UnitFailed(work.job, work.unit, self._complaint(error))
+
+    def _complaint(self, error: Exception) -> str:
+        """What went wrong, in one line; of errors that are not meant for users also their kind."""
+        kind = "" if isinstance(error, DistmctsError) else f"{type(error).__name__}: "
+        return f"{self.name}: {kind}{' '.join(str(error).split())}"[:MAX_REASON]
 
 
 def _keep(kept: dict, key: Any, value: Any) -> None:

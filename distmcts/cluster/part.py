@@ -2,16 +2,16 @@
 
 import time
 
+from distmcts.cluster.members import ENDS
 from distmcts.cluster.merging import EXCHANGING, Told, pack, unpack
 from distmcts.cluster.messages import MAX_LINES, Ending, Others, Report, Search
 from distmcts.engine import Engine
 from distmcts.errors import InputError
 from distmcts.parallel.stoppers import Progress
+from distmcts.parallel.workers import signals_later
 from distmcts.tree import view
 from distmcts.tree.merge import merged
 from distmcts.tree.share import NOTHING, Ledger, borrow, combine, own
-
-ENDS = ("proven", "memory is full")  # reasons for which an engine stops before its slice is over, for good
 
 
 class Part:
@@ -58,7 +58,9 @@ class Part:
         """Borrow what the others have found."""
         if self.search.merge in EXCHANGING and news.sequence > self._borrowed:
             self._borrowed = news.sequence
-            borrow(self.engine.trees[0], self._ledger, unpack(news.statistics))
+            told = unpack(news.statistics)
+            with signals_later():  # between tree and ledger, what others found would be taken for our own
+                borrow(self.engine.trees[0], self._ledger, told)
 
     def report(self, stopped_by: str | None = None) -> Report:
         """All that was found so far; with a reason, it is the last one."""
@@ -90,6 +92,7 @@ class Part:
             bytes_used=self.engine.bytes_used(),
             merging_s=max(0.0, elapsed - self._searched_s),
             lines=list(self.engine.lines(best).values()),
+            workers=1 if self.engine.settings.parallel == "serial" else self.engine.settings.workers,
         )
 
 

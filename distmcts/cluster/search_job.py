@@ -15,7 +15,7 @@ Nothing here waits, sends or looks at a clock: time is given, and orders go to `
 from collections.abc import Callable
 from typing import Any
 
-from distmcts.cluster.members import MAX_REASON, Member, best_lines, grant, no_node_could, node_rows
+from distmcts.cluster.members import MAX_REASON, Member, best_lines, grant, no_node_came, no_node_could, node_rows
 from distmcts.cluster.merging import EXCHANGING, Source, Tally, moves_proven, pack, unpack
 from distmcts.cluster.messages import (
     MAX_ENTRIES,
@@ -63,6 +63,7 @@ class SearchJob:
         self._alone_since: float | None = None
         self._end_by = 0.0
         self._stopped_by = ""
+        self._ended_at = 0.0
         self._quiet_until = 0.0  # after a restart: nobody is granted anything, and nobody is missed, before
         self._finished_before: set[Source] = set()  # sources whose last reports an earlier coordinator has received
 
@@ -134,8 +135,11 @@ class SearchJob:
         return True
 
     def silent(self, source: Source) -> None:
+        """Should the coordinator be started again, too, its last report is still known."""
         if source in self.members:
             self.members[source].is_silent = True
+            if source in self.tally.entries:
+                self._note_entry(source, whole=False)
 
     def left(self, source: Source, reason: str) -> None:
         member = self.members.get(source)
@@ -157,7 +161,8 @@ class SearchJob:
         member.is_silent = False
         if report.ending is not None and member.state != "finished":
             member.state, member.ending = "finished", report.ending
-        if report.ending is not None or now - member.noted >= JOURNAL_S:
+        # With many nodes each comes into the journal less often: it must be read within seconds after a restart.
+        if report.ending is not None or now - member.noted >= JOURNAL_S * max(1.0, len(self.members) / 20):
             self._note_report(report, report.ending is not None, whole=False)
             member.noted = now
         if self.search.merge in EXCHANGING and member.state == "searching" and len(self.tally.entries) > 1:
@@ -172,6 +177,12 @@ class SearchJob:
         kept = told if whole else {path: statistic for path, statistic in told.items() if len(path) <= 1}
         fields = {"node": report.node, "epoch": report.epoch, "sequence": report.sequence, "last": is_last}
         self._note({"kind": "report", "job": self.name, **fields, "statistics": pack(kept), "proven": report.proven}, False)
+
+    def _note_entry(self, source: Source, whole: bool) -> None:
+        entry = self.tally.entries[source]
+        proven = {str(move): value for move, value in entry.proven.items()}
+        is_last = source in self._finished_before or source in self.members and self.members[source].ending is not None
+        self._note_report(Report(self.name, *source, entry.sequence, pack(entry.told), proven, None), is_last, whole)
 
     def _go(self, source: Source, now: float) -> None:
         if self.search.simulations is None or self.members[source].granted:
@@ -204,10 +215,10 @@ class SearchJob:
             self._see_to_start(now)
         if self.state == "searching":
             self._see_to_end(now)
-        if self.state == "ending" and (now >= self._end_by or now >= self._quiet_until and not self._awaits_reports()):
+        if self.state == "ending" and (now >= self._end_by or now >= self._quiet_until and not self.awaits_reports()):
             self._finish(now)
 
-    def _awaits_reports(self) -> bool:
+    def awaits_reports(self) -> bool:
         return any(member.state == "searching" and not member.is_silent for member in self.members.values())
 
     def _see_to_start(self, now: float) -> None:
@@ -225,13 +236,10 @@ class SearchJob:
             if self.tally.visits:
                 self._end(now, "no node is left")
             else:
-                self._fail(no_node_could(refusals) if refusals else self._nobody())
+                self._fail(no_node_could(refusals) if refusals else no_node_came(self.search.wait_s))
 
     def _has_gathered(self, now: float) -> bool:
         return now - self._first_ready >= max(GATHER_S, self._first_ready - self._prepares_since)
-
-    def _nobody(self) -> str:
-        return f"no node came within {self.search.wait_s:g} s; start some with `distmcts node ADDRESS`"
 
     def _nobody_for(self, patience_s: float, now: float) -> bool:
         """Whether there has been no node for so long; refusals are an answer, and are not waited for."""
@@ -260,7 +268,7 @@ class SearchJob:
             self._end(now, f"{wanted} simulations")
         elif any(ending.stopped_by == "proven" for ending in finished):
             self._end(now, "proven")
-        elif finished and not any(member.is_active for member in self.members.values()) and now >= self._quiet_until:
+        elif finished and all(member.is_through for member in self.members.values()) and now >= self._quiet_until:
             self._end(now, finished[0].stopped_by)
         elif self.search.settings.get("stop_when_decided") and (reason := Decided().reached(self._progress(now))):
             self._end(now, reason)
@@ -297,11 +305,8 @@ class SearchJob:
         if self.is_over:
             return
         left = self._left(now) if self.state == "searching" else self.seconds_left
-        for source, entry in self.tally.entries.items():
-            proven = {str(move): value for move, value in entry.proven.items()}
-            report = Report(self.name, *source, entry.sequence, pack(entry.told), proven, None)
-            is_last = source in self._finished_before or source in self.members and self.members[source].ending is not None
-            self._note_report(report, is_last, whole=True)
+        for source in self.tally.entries:
+            self._note_entry(source, whole=True)
         fields = {"seconds_left": left, "searched_s": self.elapsed_s(now)}
         self._note({"kind": "suspended", "job": self.name, **fields}, True)
 

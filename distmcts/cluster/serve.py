@@ -76,16 +76,11 @@ class CoordinatorServer:
         for identity in coordinator.peers if job is not None else ():
             self._send(identity, Stop(job.name))
         end = now + CHECKPOINT_S
-        while job is not None and time.monotonic() < end and not job.is_over and self._someone_searches(job):
+        while job is not None and time.monotonic() < end and not job.is_over and job.awaits_reports():
             self._receive(TICK_S)
         coordinator.suspend(now)  # the time that went by while waiting for reports is nobody's search time
         log.info("checkpoint: the journal has everything that was reported")
         coordinator.end("checkpoint")
-
-    @staticmethod
-    def _someone_searches(job) -> bool:
-        members = getattr(job, "members", {})
-        return any(member.state == "searching" and not member.is_silent for member in members.values())
 
     def _turn(self, timeout_s: float) -> None:
         self._receive(timeout_s)

@@ -27,6 +27,7 @@ _OPTIONS = {
 }
 # A socket with heartbeats aborts its process if its connection ends while its queue is full (libzmq issue 4364). So only the
 # side that connects has them, with a queue that is never full; HEARTBEAT_TTL makes the other side notice a dead connection.
+_BINDING = {zmq.ROUTER_HANDOVER: 1, zmq.SNDHWM: 100, zmq.RCVHWM: 100}  # a node that reconnects takes its old place
 _CONNECTING = {
     zmq.HEARTBEAT_IVL: 500,
     zmq.HEARTBEAT_TIMEOUT: 2000,
@@ -76,10 +77,9 @@ class Server:
         self._authenticator: ThreadAuthenticator | None = None
         self.socket = context.socket(zmq.ROUTER)
         try:
-            for option, value in _OPTIONS.items():
+            for option, value in (_OPTIONS | _BINDING).items():
                 self.socket.setsockopt(option, value)
             self.socket.setsockopt(zmq.IPV6, "[" in address)
-            self.socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a node that reconnects takes its old place
             if pair is not None:
                 self._authenticator = ThreadAuthenticator(context)
                 self._authenticator.start()
@@ -131,7 +131,7 @@ class Connection:
             )
             self.socket.connect(invitation.address)
         except zmq.ZMQError as error:
-            self.socket.close()
+            self.close()
             raise InputError(f"cannot connect to {invitation.address}: {error.strerror}") from None
         self._failures = 0
 

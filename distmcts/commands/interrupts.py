@@ -26,6 +26,12 @@ def let_both_exit() -> None:
     _both_exit = True
 
 
+def taken() -> None:
+    """The signal got through, and was seen to: `check` need not raise for it."""
+    global _received
+    _received = None
+
+
 def check() -> None:
     """Raise for a signal that came and did not get through."""
     if _received is not None:

@@ -10,6 +10,8 @@ import typer
 from distmcts.commands.logs import log_to_stderr
 from distmcts.errors import InputError
 
+LONGEST_NAME = 60  # a connection's identity has room for it, whatever the letters
+
 
 def run(
     address: Annotated[str, typer.Argument(help="Address of the coordinator. None: it stands in the invitation.")] = "",
@@ -24,8 +26,8 @@ def run(
     key: Annotated[str | None, typer.Option(help="Name of the own key, if the folder has several.")] = None,
     coordinator: Annotated[str | None, typer.Option(help="Name of the coordinator's key, if several are allowed.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of this node. Default: the host's.", envvar="DISTMCTS_NODE_NAME")] = None,
-    workers: Annotated[int | None, typer.Option(help="Worker processes, whatever jobs ask for. Default: one a core.")] = None,
-    memory: Annotated[str | None, typer.Option(help="Memory budget, whatever jobs ask for, e.g. 2GiB.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Worker processes, whatever searches ask for. Default: one a core.")] = None,
+    memory: Annotated[str | None, typer.Option(help="Memory budget, whatever searches ask for, e.g. 2GiB.")] = None,
     silence: Annotated[float, typer.Option(help="End after so many seconds without a sign of the coordinator.")] = 30.0,
 ) -> int:
     """Work for a coordinator until it sends us home, is silent for too long, or Ctrl-C.
@@ -34,6 +36,9 @@ def run(
     """
     if bool(address) == (invitation is not None):
         raise InputError("give either the coordinator's address or --invitation")
+    name = name or socket.gethostname()
+    if not (1 <= len(name) <= LONGEST_NAME and name.isprintable()):
+        raise InputError(f"name={name[:LONGEST_NAME]!r}: must have 1 to {LONGEST_NAME} printable characters")
     if not 0 < silence < 1e6:
         raise InputError(f"silence={silence}: must be a positive number of seconds")
     from distmcts.cluster.client import find_invitation
@@ -48,7 +53,7 @@ def run(
     else:
         found = find_invitation(address or str(invitation), keys, key, coordinator)
     log = log_to_stderr("distmcts.node")
-    node = ClusterNode(found, name or socket.gethostname(), workers=workers, memory=memory, silence_s=silence)
+    node = ClusterNode(found, name, workers=workers, memory=memory, silence_s=silence)
     if from_stdin:
         node.end_with(sys.stdin)
     log.info("node %s, coordinator %s", node.name, found.address)

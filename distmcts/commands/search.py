@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from distmcts.commands import interrupts
 from distmcts.commands.options import apply_overrides, is_override, live_progress, read_config
 from distmcts.errors import InputError, unknown
 
@@ -96,7 +97,7 @@ def _search_on(where: str, game: str, wanted: Any, limit: Any, options: dict[str
 
     order = make_order(game, options.pop("position", None), simulations=wanted, seconds=limit, **options)
     with Cluster(where) as cluster, live_progress(order.search.simulations, order.search.seconds) as (on_status, on_progress):
-        result = cluster.run(order, on_progress=on_progress, on_status=on_status)
+        result = cluster.run(order, on_progress=on_progress, on_status=on_status, on_cancel=interrupts.taken)
     print(json.dumps(result.as_dict()) if as_json else f"{order.game.draw(order.state)}\n\n{result}")
     if result.stopped_by == "interrupted":
         print("distmcts: interrupted; this is what was found until then", file=sys.stderr)

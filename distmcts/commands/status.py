@@ -78,6 +78,7 @@ def _watch(cluster, every: float) -> None:
 
 def _page(status, before: dict[str, int], passed_s: float):
     from rich.console import Group
+    from rich.markup import escape  # texts of other machines may look like markup
     from rich.table import Table
 
     nodes = Table(title=f"{_some(len(status.nodes), 'node')}, coordinator up {status.uptime_s:,.0f} s", title_justify="left")
@@ -92,19 +93,19 @@ def _page(status, before: dict[str, int], passed_s: float):
     for node in status.nodes:
         made = node.simulations - before.get(node.name, node.simulations)
         rate = f"{made / passed_s:,.0f}" if passed_s > 0 and made > 0 else ""
-        nodes.add_row(node.name, str(node.workers), f"{node.simulations:,}", rate, node.state)
+        nodes.add_row(escape(node.name), str(node.workers), f"{node.simulations:,}", rate, escape(node.state))
     jobs = Table(title=_some(len(status.jobs), "job"), title_justify="left")
     for column, side in (("job", "left"), ("what", "left"), ("state", "left"), ("done", "right")):
         jobs.add_column(column, justify=side)
     for job in status.jobs:
         done = f"{job.done:,}" + (f" of {job.wanted:,}" if job.wanted is not None else "")
-        jobs.add_row(job.job, job.about, job.state, done)
+        jobs.add_row(escape(job.job), escape(job.about), escape(job.state), done)
     parts = [nodes, jobs]
     running = next((job for job in reversed(status.jobs) if job.rows), None)
     if running is not None:
         parts.append(_moves(running))
     if status.dropped:
-        parts.append("dropped messages: " + ", ".join(f"{what}: {count}" for what, count in status.dropped.items()))
+        parts.append(escape("dropped messages: " + ", ".join(f"{what}: {count}" for what, count in status.dropped.items())))
     return Group(*parts)
 
 
@@ -113,15 +114,16 @@ def _some(count: int, what: str) -> str:
 
 
 def _moves(job):
+    from rich.markup import escape
     from rich.table import Table
 
     total = max(1, sum(row.visits for row in job.rows))
-    moves = Table(title=f"merged so far: {job.job}", title_justify="left")
+    moves = Table(title=f"merged so far: {escape(job.job)}", title_justify="left")
     for column in ("move", "visits", "share", "value"):
         moves.add_column(column, justify="left" if column == "move" else "right")
     for row in job.rows[:10]:
         value = row.value_sum / SCALE / max(1, row.visits)
         moves.add_row(
-            job.names.get(str(row.move), str(row.move)), f"{row.visits:,}", f"{row.visits / total:.1%}", f"{value:+.3f}"
+            escape(job.names.get(str(row.move), str(row.move))), f"{row.visits:,}", f"{row.visits / total:.1%}", f"{value:+.3f}"
         )
     return moves

@@ -76,8 +76,9 @@ class Processes:
             args=(index, theirs, self._pipes, self._jobs[index], os.getpid(), self._on_orphaned, self._pin),
             daemon=True,
         )
-        with warnings.catch_warnings(), _signals_later():
-            # Python warns of forks while threads run. A worker touches nothing of theirs: a pipe, shared memory, compiled code.
+        with warnings.catch_warnings(), signals_later():
+            # Python runs hooks around a fork, and throws away what a signal raises in them. It also warns of forks while threads
+            # run; but a worker touches nothing of theirs: a pipe, shared memory, compiled code.
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()
         theirs.close()
@@ -139,8 +140,8 @@ class Processes:
 
 
 @contextlib.contextmanager
-def _signals_later():
-    """Ctrl-C and SIGTERM wait until a fork is over: Python runs hooks around it, and throws away what is raised in them."""
+def signals_later():
+    """Ctrl-C and SIGTERM wait until this is over, if all other threads have them blocked."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield

@@ -210,7 +210,9 @@ class SimulatedNode:
         try:
             while True:
                 message = yield FOREVER_S
-                if isinstance(message, Prepare) and message.job not in self.searched:
+                if isinstance(message, Prepare) and message.job in self.searched:
+                    self._send(Refused(message.job, "has had its part in a search of this name already"))
+                elif isinstance(message, Prepare):
                     yield from self._search(message)
                 elif isinstance(message, Work):
                     yield from self._work(message)

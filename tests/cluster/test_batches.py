@@ -1,8 +1,9 @@
 """Batches, as the coordinator hands them out: every unit is done once, whoever is lost, fails, refuses or comes back."""
 
 from distmcts.cluster import messages as m
-from distmcts.cluster.batch_job import MAX_TRIES
+from distmcts.cluster.batch_job import MAX_TRIES, WAIT_S
 from distmcts.cluster.coordinator import LOST_S
+from distmcts.cluster.search_job import GATHER_S
 from tests.cluster.bench import CLIENT, Bench
 
 
@@ -77,3 +78,32 @@ def test_after_a_restart_who_works_counts():
     bench.hear(b"b", m.Refused("job", "b: cannot"))
     assert bench.job().state == "working"
     assert states(bench)["a"] == "at u0; 0 units done"
+
+
+def test_a_refusal_right_after_a_restart_ends_no_batch():
+    """Whoever has done units comes back a moment later."""
+    bench = submit("u0", "u1", "u2")
+    bench.join("bad", "good")
+    bench.hear(b"bad", m.Refused("job", "bad: cannot"))
+    bench.hear(b"good", m.UnitDone("job", works(bench, "good")[-1], "1"))
+    bench.start_again()
+    bench.join("bad")
+    bench.hear(b"bad", m.Refused("job", "bad: cannot"))
+    bench.wait(5.0, "bad")
+    assert bench.job().state == "working"
+    bench.join("good")
+    assert works(bench, "good")[-1] in ("u0", "u2")
+
+
+def test_nobody_who_could_do_it_is_not_waited_for_for_ever():
+    """One is lost, the other refuses: the next job has its turn."""
+    bench = submit("u0", "u1")
+    bench.join("a", "b")
+    bench.hear(b"b", m.Refused("job", "b: cannot"))
+    bench.wait(LOST_S + GATHER_S + 0.5, "b")
+    assert bench.ask(m.Ask("job", 0)).note == "no node could do it: b: cannot"
+    alone = submit("u0")
+    alone.wait(WAIT_S - 1)
+    assert alone.job().state == "working"
+    alone.wait(2)
+    assert alone.ask(m.Ask("job", 0)).note.startswith("no node came within 60 s")

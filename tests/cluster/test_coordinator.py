@@ -260,7 +260,7 @@ def test_one_job_after_another(bench):
     submit(bench, 1.0)
     submit(bench, 1.0, name="second")
     begin(bench, "a")
-    assert answer(bench, "second").note == "1 jobs come first"
+    assert answer(bench, "second").note == "1 job comes first"
     bench.report("a", 1, 60)
     bench.wait(1.0, ("a", "searching"))
     bench.report("a", 2, 60, "time")

@@ -8,9 +8,9 @@ import time
 import pytest
 
 from distmcts.cluster.merging import RULES
-from distmcts.errors import SearchError
+from distmcts.errors import InputError, SearchError
 from tests.cluster.real import RealCluster, real_cluster, row_of
-from tests.command import ROOT, distmcts
+from tests.command import ROOT, distmcts, start
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_batches(cluster):
                 cluster.kill("alpha")
             done.append(outcome.unit)
             if outcome.unit == "nonsense":
-                assert "InputError" in outcome.error
+                assert "position 'nonsense': expected" in outcome.error
             else:
                 assert outcome.found["simulations"] == 50_000
     assert sorted(done) == sorted([*positions, "nonsense"])
@@ -191,3 +191,41 @@ def test_batches(cluster):
 def test_too_little_time_still_has_an_answer(cluster):
     for seconds in (0.01, 0.001):
         assert cluster.search("tic_tac_toe", seconds=seconds).simulations > 0
+
+
+def test_ctrl_c_shows_what_was_found_until_then(cluster):
+    """Also if nodes report rarely: they listen all the same."""
+    search = start("search", "connect_four", "--seconds", "60", "--cluster", str(cluster.invitation), "merge_s=30")
+    cluster.wait_for_log("coordinator", "begins")
+    time.sleep(3)
+    search.send_signal(signal.SIGINT)
+    out, err = search.communicate(timeout=20)
+    assert search.returncode == 130, err
+    assert "ended by: interrupted" in out
+    assert err == "distmcts: interrupted; this is what was found until then\n"
+
+
+def test_a_terminated_client_leaves_no_search_behind(cluster):
+    search = start("search", "connect_four", "--seconds", "60", "--cluster", str(cluster.invitation))
+    cluster.wait_for_log("coordinator", "begins")
+    time.sleep(2)
+    search.terminate()
+    search.communicate(timeout=20)
+    cluster.wait_for_log("coordinator", "is done")
+    with cluster.client() as client:
+        assert {job.state for job in client.status().jobs} == {"done"}
+
+
+def test_workers_are_those_that_searched(cluster):
+    cluster.start_node("gamma", "--workers", "2")
+    cluster.wait_for_nodes("gamma")
+    result = cluster.search("tic_tac_toe", seconds=1, parallel="serial")
+    assert [node.workers for node in result.cluster_nodes] == [1, 1, 1]
+
+
+def test_what_cannot_be_handed_in_is_named(cluster):
+    with cluster.client() as client:
+        with pytest.raises(InputError, match="cannot be handed in: it is not of the right form: Expected `str` of length <= 200"):
+            list(client.map("search", {}, ["x" * 300]))
+        with pytest.raises(InputError, match="cannot be handed in: it is too large"):
+            list(client.map("search", {}, [f"{'x' * 100}{i}" for i in range(30_000)]))
