@@ -100,7 +100,7 @@ def parse_records(content: bytes, path: Path) -> list[Record]:
     for number, line in enumerate(content.splitlines(), start=1):
         record = _checked(line)
         if record is None:
-            raise InputError(f"{path}, line {number}: this record is damaged; remove the line to have its unit measured again")
+            raise InputError(f"{path}, line {number}: this record is damaged; remove the line, and what it told of is done again")
         records.append(record)
     return records
 

@@ -109,9 +109,13 @@ class Result:
     def _cluster_lines(self) -> list[str]:
         width = max((len(node.name) for node in self.cluster_nodes), default=0)
         return [
-            f"  {node.name.ljust(width)}  {node.simulations:>15,} simulations in {node.elapsed_s:.2f} s; {node.state}"
+            f"  {node.name.ljust(width)}  {node.simulations:>15,} simulations{_in(node.elapsed_s)}; {node.state}"
             for node in self.cluster_nodes
         ]
+
+
+def _in(seconds: float) -> str:
+    return f" in {seconds:.2f} s" if seconds else ""
 
 
 def _some(count: int, what: str) -> str:

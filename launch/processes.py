@@ -47,6 +47,10 @@ class Process:
     def has_ended(self) -> bool:
         return self._process.poll() is not None
 
+    def how_it_ended(self) -> str:
+        code = self._process.poll()
+        return f"killed by signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+
     def send(self, number: int) -> None:
         self._process.send_signal(number)
 

@@ -68,6 +68,9 @@ class RayNode:
         self._has_ended = False
         self._looked_at = float("-inf")
 
+    def how_it_ended(self) -> str:
+        return "on its machine"
+
     def has_ended(self) -> bool:
         if not self._has_ended and time.monotonic() - self._looked_at >= LOOK_S:
             self._look()

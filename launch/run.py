@@ -40,6 +40,9 @@ class Node(Protocol):
 
     def has_ended(self) -> bool: ...
 
+    def how_it_ended(self) -> str:
+        """By an exit code or a signal, as far as that is known."""
+
     def hang_up(self) -> None:
         """Have it go, and do not wait for it."""
 
@@ -110,11 +113,13 @@ class Run:
         self._is_complete = True
         return result
 
-    def stay(self, on_status: Show = None, on_ready: Callable[[], None] = lambda: None) -> None:
-        """Keep the cluster up, for whoever has the invitation. Blocks until a signal or the last node's end raises something."""
+    def wait_for_nodes(self, on_status: Show = None) -> None:
+        """Blocks until all have joined, or some never will."""
         with Cluster(self._folder.invitation, contact_s=CONTACT_S) as cluster:
             gather(cluster, lambda: sum(not node.has_ended() for node in self._nodes), self._looking(on_status))
-        on_ready()
+
+    def stay(self) -> None:
+        """Keep the cluster up, for whoever has the invitation. Blocks until a signal or the last node's end raises something."""
         while True:
             self._look()
             time.sleep(LOOK_S)
@@ -142,14 +147,18 @@ class Run:
     def _look(self) -> None:
         """Raise if there is nothing left to wait for; warn of nodes that have ended before their time."""
         if self._coordinator.has_ended():
-            raise Stopped(f"the coordinator has ended: {self._folder.last_line('coordinator')}")
+            raise Stopped(f"the coordinator has ended {self._last_words(self._coordinator)}")
         if self._nodes and all(node.has_ended() for node in self._nodes):
-            said = {node.name: self._folder.last_line(node.name) for node in self._nodes}
+            said = {node.name: self._last_words(node) for node in self._nodes}
             raise Stopped("all nodes have ended: " + "; ".join(f"{name}: {line}" for name, line in said.items()))
         for node in self._nodes:
             if node.name not in self._missed and node.has_ended():
                 self._missed.add(node.name)
-                warnings.warn(f"node {node.name} has ended: {self._folder.last_line(node.name)}", stacklevel=1)
+                warnings.warn(f"node {node.name} has ended {self._last_words(node)}", stacklevel=1)
+
+    def _last_words(self, process: "Node | Process") -> str:
+        """How it ended, and the last line of its log, which usually says why."""
+        return f"({process.how_it_ended()}), its log: {self._folder.last_line(process.name)}"
 
     # ---- ending -----------------------------------------------------------------------------------------------------------
 

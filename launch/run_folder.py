@@ -14,6 +14,7 @@ import json
 import os
 import shlex
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,11 @@ class RunFolder:
         return said[-1].removeprefix("distmcts: ") if said else "(its log is empty)"
 
     def write_result(self, result: Result) -> None:
-        write_whole(self.result, json.dumps(result.as_dict(), indent=1) + "\n")
+        """A disk that is full must not cost the result: whoever has it still prints it."""
+        try:
+            write_whole(self.result, json.dumps(result.as_dict(), indent=1) + "\n")
+        except OSError as error:
+            warnings.warn(f"{self.result}: could not be written: {error.strerror}", stacklevel=1)
 
     def read_result(self) -> Result | None:
         """What was found; None if the run has not come to its end."""

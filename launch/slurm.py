@@ -150,6 +150,9 @@ def submit(folder: RunFolder, config: LaunchConfig) -> str:
     claim = folder.claim()
     try:
         job = folder.job_id.read_text().strip() if folder.job_id.exists() else ""
+        deadline = time.monotonic() + ASK_S
+        while job and _state(job)[0] == "COMPLETING" and time.monotonic() < deadline:  # cancelled a moment ago
+            time.sleep(LOOK_S)
         if job and _state(job)[0] in WAITING:
             return job
         write_whole(folder.script, job_script(folder, config))

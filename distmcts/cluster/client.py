@@ -35,7 +35,7 @@ from distmcts.cluster.messages import (
     write,
 )
 from distmcts.cluster.order import Order, make_order
-from distmcts.cluster.sockets import Connection, check_address, is_local
+from distmcts.cluster.sockets import DEFAULT_ADDRESS, Connection, check_address, is_local
 from distmcts.errors import InputError, SearchError
 from distmcts.parallel.stoppers import Progress
 from distmcts.result import Move, NodeResult, Result
@@ -61,7 +61,9 @@ def find_invitation(where: str, keys: Path | None = None, key: str | None = None
     """
     if "://" not in where:
         path = Path(where)
-        return read_invitation(path / "invitation.json" if path.is_dir() else path)
+        if not path.exists():
+            raise InputError(f"{where!r}: is neither an address, as in {DEFAULT_ADDRESS}, nor an invitation or a run folder")
+        return _of_run(path) if path.is_dir() else read_invitation(path)
     check_address(where)
     if is_local(where) and keys is None:
         return Invitation(where)
@@ -70,10 +72,24 @@ def find_invitation(where: str, keys: Path | None = None, key: str | None = None
     return Invitation(where, coordinator_key(folder, coordinator), pair.public, pair.secret)
 
 
+def _of_run(folder: Path) -> Invitation:
+    """The invitation in the folder of a launched run, which has one while its cluster is up."""
+    invitation = folder / "invitation.json"
+    if not invitation.exists():
+        job = folder / "slurm_job_id"
+        if (folder / "result.json").exists():
+            raise InputError(f"{folder}: is at its end; {folder / 'result.json'} has the result")
+        if job.exists():
+            raise InputError(f"{folder}: no cluster is up; its job may be in the queue: squeue --jobs {job.read_text().strip()}")
+        raise InputError(f"{folder}: no cluster is up there; a stopped run goes on with: distmcts launch --resume {folder}")
+    return read_invitation(invitation)
+
+
 class Cluster:
     """Owns a connection: use it with `with`, or call `close`. `where`: an address, an invitation, or the path of one."""
 
     def __init__(self, where: str | Path | Invitation, *, keys: str | Path | None = None, contact_s: float = CONTACT_S):
+        """Does not wait for the coordinator. `keys`: a folder of keys; `contact_s`: how long a coordinator may be silent."""
         self.invitation = (
             where if isinstance(where, Invitation) else find_invitation(str(where), Path(keys) if keys is not None else None)
         )
@@ -144,7 +160,7 @@ class Cluster:
                 elif reply.state == "unknown":
                     question = submit
                 if on_status and reply.state in ("waiting", "preparing"):
-                    on_status(reply.note or f"{reply.state}: {_count_nodes(reply)}")
+                    on_status(reply.note or f"{reply.state} (a game is compiled at its first use): {_count_nodes(reply)}")
                 if on_progress and reply.state in ("searching", "ending"):
                     on_progress(self._progress(order, reply))
                 time.sleep(ASK_S)
@@ -306,6 +322,9 @@ class Cluster:
         if not self._context.closed:
             self._connection.close(linger_s=0.5)
             self._context.term()
+
+    def __repr__(self) -> str:
+        return f"Cluster({self.invitation.address!r})"
 
     def __enter__(self) -> "Cluster":
         return self

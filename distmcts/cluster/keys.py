@@ -28,11 +28,13 @@ from zmq.utils import z85
 from distmcts.errors import InputError, unknown
 from distmcts.files import whole_file
 
+MOST_REFUSED = 1000  # that are told of
+
+log = logging.getLogger("distmcts.coordinator")
+
 PUBLIC, SECRET = ".key", ".key_secret"
 ALLOWED = "allowed"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
-
-log = logging.getLogger("distmcts.coordinator")
 
 
 class KeyPair(NamedTuple):
@@ -153,10 +155,15 @@ class AllowedKeys:
         self._others = others or {}
         self._seen: float | None = None
         self._keys: dict[str, str] = {}
+        self._refused: set[bytes] = set()  # each is told of once
 
     def callback(self, domain: str, key: bytes) -> bool:
         self._look()
-        return key.decode() in self._keys.values()
+        known = key.decode() in self._keys.values()
+        if not known and key not in self._refused and len(self._refused) < MOST_REFUSED:
+            self._refused.add(key)
+            log.warning("an unknown key was turned away: %s", key.decode())
+        return known
 
     def _look(self) -> None:
         try:

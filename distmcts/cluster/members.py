@@ -27,12 +27,18 @@ class Member:
     last_grant: int = 0
     told: int = 0  # simulations, as its last heartbeat says
     began: float | None = None
+    reported: float | None = None  # when its last report came
     noted: float = float("-inf")  # when its report was last put into the journal
     ending: Ending | None = None
 
     @property
     def is_active(self) -> bool:
         return self.state in ("preparing", "ready", "searching") and not self.is_silent
+
+    def elapsed_s(self, now: float) -> float:
+        """How long it has searched, as far as it told; of those who were lost, until then."""
+        until = self.reported if self.is_silent or self.why else now
+        return 0.0 if self.began is None or until is None else max(0.0, until - self.began)
 
     @property
     def is_through(self) -> bool:
@@ -70,7 +76,7 @@ def node_rows(
                 state=member.state_after(reported, is_over),
                 workers=(ending and ending.workers) or member.workers,
                 simulations=reported,
-                elapsed_s=ending.elapsed_s if ending else 0.0 if member.began is None else max(0.0, now - member.began),
+                elapsed_s=ending.elapsed_s if ending else member.elapsed_s(now),
                 replaced=ending.replaced if ending else 0,
                 merging_s=ending.merging_s if ending else 0.0,
             )

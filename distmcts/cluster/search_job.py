@@ -158,7 +158,7 @@ class SearchJob:
         if not self.tally.take(source, report.sequence, told, proven):
             return False
         member = self.members.setdefault(source, Member(len(self.members), 0))
-        member.is_silent = False
+        member.is_silent, member.reported = False, now
         if report.ending is not None and member.state != "finished":
             member.state, member.ending = "finished", report.ending
         # With many nodes each comes into the journal less often: it must be read within seconds after a restart.

@@ -154,7 +154,8 @@ class Connection:
             else:  # ZeroMQ tries again, but not after the other kind: one side has keys and the other has none
                 self._failures += MOST_FAILURES if event == zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL else 1
         if self._failures >= MOST_FAILURES:
-            return f"cannot agree with {self.address} on encryption: only one side uses keys, or the coordinator's key is another"
+            hint = "only one side uses keys (--keys FOLDER makes this one do), or the coordinator's key is another"
+            return f"cannot agree with {self.address} on encryption: {hint}"
         return None
 
     def close(self, linger_s: float = 0.0) -> None:

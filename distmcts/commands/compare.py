@@ -13,6 +13,8 @@ from distmcts.commands.options import apply_overrides, is_override, read_config
 from distmcts.commands.report import write_outputs
 from distmcts.errors import DistmctsError, InputError
 
+CONTACT_S = 10.0  # with a coordinator
+
 
 def run(
     game: Annotated[str, typer.Argument(help="Name of a game.")] = "",
@@ -26,15 +28,21 @@ def run(
         str | None,
         typer.Option(help="Have units carried out by a cluster: its address, invitation or run folder.", metavar="ADDRESS"),
     ] = None,
+    keys: Annotated[Path | None, typer.Option(help="Folder of keys for --cluster; see `distmcts keys`.")] = None,
 ) -> None:
     """Compare serial, leaf, root and tree parallelization of a game: speed, strength, overhead; a report to look at."""
+    if cluster is not None:
+        from distmcts.cluster.client import Cluster
+
+        with Cluster(cluster, keys=keys, contact_s=CONTACT_S) as found:
+            found.status()  # nothing is begun if nobody is there
     if resume is not None:
         if game or overrides or config or out:
             raise InputError("--resume takes everything from the run: give the folder and nothing else")
         folder = resume
     else:
         folder = _begin(game, overrides or [], config, out, cluster is not None)
-    _measure(folder, cluster)
+    _measure(folder, cluster, keys)
     print(f"report: {folder / 'report.html'}")
 
 
@@ -62,7 +70,7 @@ def _begin(game: str, overrides: list[str], config: Path | None, out: Path | Non
     return new_run(settings, [*([game] if game else []), *overrides], out)
 
 
-def _measure(folder: Path, where: str | None) -> None:
+def _measure(folder: Path, where: str | None, keys: Path | None) -> None:
     from distmcts.cluster.client import Cluster
     from distmcts.experiments.compare import run_comparison
     from distmcts.experiments.remote import check_remote
@@ -73,7 +81,7 @@ def _measure(folder: Path, where: str | None) -> None:
         check_remote(settings)
     before = (folder / RECORDS).stat().st_size
     try:
-        with _progress() as show, Cluster(where) if where is not None else nullcontext() as cluster:
+        with _progress() as show, Cluster(where, keys=keys) if where is not None else nullcontext() as cluster:
 
             def on_progress(standing) -> None:
                 interrupts.check()
@@ -85,7 +93,16 @@ def _measure(folder: Path, where: str | None) -> None:
         if not isinstance(error, DistmctsError) or (folder / RECORDS).stat().st_size != before:
             with suppress(DistmctsError):
                 write_outputs(folder)
-            again = shlex.join(["distmcts", "compare", "--resume", str(folder), *(["--cluster", where] if where else [])])
+            again = shlex.join(
+                [
+                    "distmcts",
+                    "compare",
+                    "--resume",
+                    str(folder),
+                    *(["--cluster", where] if where else []),
+                    *(["--keys", str(keys)] if keys else []),
+                ]
+            )
             print(f"distmcts: stopped; go on with: {again}", file=sys.stderr)
         raise
     write_outputs(folder)

@@ -33,6 +33,8 @@ def allow(public: Annotated[Path, typer.Argument(help="A public key file, NAME.k
     from distmcts.cluster.keys import key_folder
 
     print(f"allowed: {allow_key(keys or key_folder(), public)}")
+    if public.name.endswith("_secret"):
+        print("distmcts: that was a secret key file; only its public half was taken, but it should not have left its machine")
 
 
 @app.command("list")

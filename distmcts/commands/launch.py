@@ -68,6 +68,7 @@ def run(
     if result is not None:
         whole = {"run": str(folder.path), **result.as_dict()}
         print(json.dumps(whole) if as_json else f"{order.game.draw(order.state)}\n\n{result}\nrun: {folder.path}")
+        return 0 if folder.result.exists() else 1
     return 0
 
 
@@ -102,14 +103,12 @@ def _stay(folder, settings):
     interrupts.let_both_exit()
     launcher = make_launcher(settings)
 
-    def on_ready() -> None:
-        if on_status:
-            on_status("up")
-        print(f"the cluster is up; use it with: --cluster {shlex.quote(str(folder.path))}; Ctrl-C ends it", flush=True)
-
     try:
-        with live_progress(None, None) as (on_status, _), Run(folder, launcher) as launched:
-            launched.stay(on_status, on_ready)
+        with Run(folder, launcher) as launched:
+            with live_progress(None, None) as (on_status, _):
+                launched.wait_for_nodes(on_status)
+            print(f"the cluster is up; use it with: --cluster {shlex.quote(str(folder.path))}; Ctrl-C ends it", flush=True)
+            launched.stay()
     except (SystemExit, Stopped):
         print(f"distmcts: stopped; have it back with: {folder.resume_command}", file=sys.stderr)
         raise

@@ -25,7 +25,10 @@ def run(
     keys: Annotated[Path | None, typer.Option(help="Folder of keys; default: $DISTMCTS_KEYS or ~/.config/distmcts/keys.")] = None,
     key: Annotated[str | None, typer.Option(help="Name of the own key, if the folder has several.")] = None,
     coordinator: Annotated[str | None, typer.Option(help="Name of the coordinator's key, if several are allowed.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of this node. Default: the host's.", envvar="DISTMCTS_NODE_NAME")] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Name of this node; several on one host need some. Default: the host's.", envvar="DISTMCTS_NODE_NAME"),
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Worker processes, whatever searches ask for. Default: one a core.")] = None,
     memory: Annotated[str | None, typer.Option(help="Memory budget, whatever searches ask for, e.g. 2GiB.")] = None,
     silence: Annotated[float, typer.Option(help="End after so many seconds without a sign of the coordinator.")] = 30.0,

@@ -31,6 +31,7 @@ def run(
         str | None,
         typer.Option(help="Search on a cluster: a coordinator's address, an invitation, or a run folder.", metavar="ADDRESS"),
     ] = None,
+    keys: Annotated[Path | None, typer.Option(help="Folder of keys for --cluster; see `distmcts keys`.")] = None,
     merge: Annotated[str | None, typer.Option(help="How a cluster merges: sum, vote, periodic or share.")] = None,
     audit: Annotated[bool, typer.Option("--audit", help="Check the conservation laws of the tree afterwards.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -51,6 +52,8 @@ def run(
         "merge": merge,
     }
     options |= {key: value for key, value in given.items() if value is not None}
+    if cluster is None and "merge" in options:
+        raise InputError(f"merge={options['merge']}: goes with --cluster; one machine has nothing to merge")
     if cluster is not None and audit:
         raise InputError("--audit: looks at the trees of this machine; with --cluster there are none")
     _check(options, CLUSTER_KEYS if cluster is not None else ())
@@ -62,7 +65,7 @@ def run(
     if wanted is None and limit is None:
         limit = DEFAULT_SECONDS
     if cluster is not None:
-        return _search_on(cluster, name, wanted, limit, options, as_json)
+        return _search_on(cluster, keys, name, wanted, limit, options, as_json)
 
     from distmcts.engine import Engine
     from distmcts.settings import check_budget
@@ -90,13 +93,16 @@ def run(
     return code
 
 
-def _search_on(where: str, game: str, wanted: Any, limit: Any, options: dict[str, Any], as_json: bool) -> int:
+def _search_on(where: str, keys: Path | None, game: str, wanted: Any, limit: Any, options: dict[str, Any], as_json: bool) -> int:
     """The same on a cluster."""
     from distmcts.cluster.client import Cluster
     from distmcts.cluster.order import make_order
 
     order = make_order(game, options.pop("position", None), simulations=wanted, seconds=limit, **options)
-    with Cluster(where) as cluster, live_progress(order.search.simulations, order.search.seconds) as (on_status, on_progress):
+    with (
+        Cluster(where, keys=keys) as cluster,
+        live_progress(order.search.simulations, order.search.seconds) as (on_status, on_progress),
+    ):
         result = cluster.run(order, on_progress=on_progress, on_status=on_status, on_cancel=interrupts.taken)
     print(json.dumps(result.as_dict()) if as_json else f"{order.game.draw(order.state)}\n\n{result}")
     if result.stopped_by == "interrupted":

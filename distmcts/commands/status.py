@@ -10,6 +10,8 @@ import typer
 
 from distmcts.commands import interrupts
 
+RATE_S = 0.7  # between two looks that make a rate; nodes tell twice a second
+SHOWN_JOBS = 4
 SCALE = 1 << 22  # of value sums, as in kernels/layout.py, which would load numpy
 
 
@@ -31,7 +33,10 @@ def run(
         elif once or not sys.stdout.isatty():
             from rich.console import Console
 
-            Console(width=None if sys.stdout.isatty() else 120).print(_page(cluster.status(), {}, 0.0))
+            before, looked = {node.name: node.simulations for node in cluster.status().nodes}, time.monotonic()
+            time.sleep(RATE_S)
+            page = _page(cluster.status(), before, time.monotonic() - looked)
+            Console(width=None if sys.stdout.isatty() else 120).print(page)
         else:
             _watch(cluster, every)
 
@@ -97,7 +102,7 @@ def _page(status, before: dict[str, int], passed_s: float):
     jobs = Table(title=_some(len(status.jobs), "job"), title_justify="left")
     for column, side in (("job", "left"), ("what", "left"), ("state", "left"), ("done", "right")):
         jobs.add_column(column, justify=side)
-    for job in status.jobs:
+    for job in status.jobs[-SHOWN_JOBS:]:
         done = f"{job.done:,}" + (f" of {job.wanted:,}" if job.wanted is not None else "")
         jobs.add_row(escape(job.job), escape(job.about), escape(job.state), done)
     parts = [nodes, jobs]

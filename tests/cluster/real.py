@@ -82,6 +82,11 @@ class RealCluster:
         with self.client() as cluster:
             self._wait(lambda: set(names) <= {node.name for node in cluster.status().nodes}, f"{names} have not joined")
 
+    def wait_for_job(self, *states: str) -> None:
+        """Until the newest job is in one of these states."""
+        with self.client() as cluster:
+            self._wait(lambda: any(job.state in states for job in cluster.status().jobs[-1:]), f"no job is {states}")
+
     def wait_for_log(self, name: str, text: str, times: int = 1) -> None:
         self._wait(lambda: self.log(name).count(text) >= times, f"{name} has not said {text!r}")
 
@@ -95,6 +100,14 @@ class RealCluster:
 
     def client(self) -> Cluster:
         return Cluster(self.invitation, contact_s=START_S)
+
+    def search_until_all_finish(self, at: dict[float, Callable[[], None]] | None = None, **given) -> Result:
+        """On a machine that is overloaded a last report may come too late, and the result says so: then once more."""
+        for _ in range(3):
+            result = self.search(at=at, **given)
+            if all(node.state == "finished" for node in result.cluster_nodes):
+                break
+        return result
 
     def search(self, game: str = "connect_four", at: dict[float, Callable[[], None]] | None = None, **given) -> Result:
         """Search, and do something at some times after it began; it must end in time."""

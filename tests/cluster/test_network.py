@@ -40,14 +40,14 @@ def test_three_hosts_with_keys_and_cut_links(tmp_path):
         assert invitation.secret and cluster.invitation.stat().st_mode & 0o077 == 0
         assert invitation.secret not in cluster.logs()
 
-        result = cluster.search(seconds=2)
+        result = cluster.search_until_all_finish(seconds=2)
         assert [node.state for node in result.cluster_nodes] == ["finished"] * 3
 
         second = network.host[1]
-        result = cluster.search(seconds=4, merge="share", at={1.0: second.cut, 2.0: second.heal})
+        result = cluster.search_until_all_finish(seconds=4, merge="share", at={1.0: second.cut, 2.0: second.heal})
         assert [node.state for node in result.cluster_nodes] == ["finished"] * 3
 
-        result = cluster.search(seconds=15, merge="share", at={1.5: second.cut, 11.5: second.heal})
+        result = cluster.search_until_all_finish(seconds=15, merge="share", at={1.5: second.cut, 11.5: second.heal})
         assert [node.state for node in result.cluster_nodes] == ["finished"] * 3, cluster.logs()
         assert "host1 is lost" in cluster.log("coordinator") and "host1 is back" in cluster.log("coordinator")
 
@@ -76,6 +76,7 @@ def _others_are_not_let_in(cluster, network, folder, invitation):
         cluster.start_node(name, "--invitation", str(folder / f"{name}.json"), popen=network.host[0].popen)
     result = cluster.search(seconds=3)
     assert sorted(node.name for node in result.cluster_nodes) == ["host0", "host1", "host2"]
+    assert cluster.log("coordinator").count(f"an unknown key was turned away: {stranger.public}") == 1
     for name in wrong:
         assert cluster.processes[name].wait(30) == 2, cluster.log(name)
     assert "it does not know our key" in cluster.log("wrong")
@@ -91,11 +92,11 @@ def test_slow_and_lossy(tmp_path):
     """20 ms each way, 2 % of the packets lost."""
     with start_switch(2, delay_s=0.02, loss=0.02, seed=1) as network, cluster_on(network, tmp_path) as cluster:
         for merge in ("sum", "share"):
-            result = cluster.search(seconds=4, merge=merge)
+            result = cluster.search_until_all_finish(seconds=4, merge=merge)
             assert [node.state for node in result.cluster_nodes] == ["finished"] * 2, cluster.logs()
         assert cluster.search(simulations=1_000_000).simulations == 1_000_000
         first = network.host[0]
-        result = cluster.search(seconds=8, merge="share", at={1.5: first.cut, 5.0: first.heal})
+        result = cluster.search_until_all_finish(seconds=8, merge="share", at={1.5: first.cut, 5.0: first.heal})
         assert [node.state for node in result.cluster_nodes] == ["finished"] * 2, cluster.logs()
 
 

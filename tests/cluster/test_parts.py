@@ -191,6 +191,7 @@ def test_links_are_cut_and_healed(start):
     assert left_of(network.name) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("start", KINDS)
 def test_two_networks_at_once_are_apart(start):
     with start(1) as one, start(1) as other:
@@ -210,6 +211,7 @@ def test_a_failure_leaves_nothing_behind(start):
         pass
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("start", KINDS)
 def test_what_a_killed_test_left_is_removed_by_the_next(start):
     done = subprocess.run(python(DIE_WITH_HOSTS.format(start=start)), cwd=ROOT, capture_output=True, text=True, timeout=LONG_S)

@@ -3,6 +3,8 @@
 import json
 import subprocess
 
+import pytest
+
 from tests.command import distmcts
 
 
@@ -10,6 +12,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess:
     return distmcts("bench", "tic_tac_toe", "memory=8MiB", "--seconds", "3", *arguments)
 
 
+@pytest.mark.long
 def test_json():
     done = bench("--workers", "2", "--json")
     assert (done.returncode, done.stderr) == (0, "")

@@ -96,7 +96,14 @@ def test_of_samples_the_best_evaluated_recruitment_is_expanded():
 
 
 # Its positions have more moves than can be listed, so PUCT is not for Risk; everything else is on.
-@pytest.mark.parametrize(("parallel", "synchronisation"), [*KINDS, ("serial", None)])
+@pytest.mark.parametrize(
+    ("parallel", "synchronisation"),
+    [
+        ("tree", "lockfree"),
+        ("serial", None),
+        *(pytest.param(*kind, marks=pytest.mark.long) for kind in KINDS if kind != ("tree", "lockfree")),
+    ],
+)
 def test_exact_counts(parallel, synchronisation):
     settings = {"parallel": parallel, "synchronisation": synchronisation, "workers": 2, "seed": 1}
     search_and_count(GAME, 3_001, state=START, **settings, **FEATURES)

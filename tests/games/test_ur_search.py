@@ -46,6 +46,7 @@ def test_the_start_is_worth_what_it_is(parallel, workers, chance):
         assert all(check_chance(tree) > 1000 for tree in engine.trees)
 
 
+@pytest.mark.long
 def test_uniform_playouts_find_it_too():
     """Without any knowledge of the game: random playouts and UCT, less sharp."""
     game = distmcts.load_game("ur", pieces=3)

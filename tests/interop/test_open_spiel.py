@@ -15,7 +15,10 @@ SETTINGS = {"workers": 2, "seed": 1, "memory": "64MiB"}
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize(("name", "simulations"), [("tic_tac_toe", 500), ("connect_four", 500), ("backgammon", 10)])
+@pytest.mark.parametrize(
+    ("name", "simulations"),
+    [("tic_tac_toe", 500), ("connect_four", 500), pytest.param("backgammon", 10, marks=pytest.mark.long)],
+)
 def test_beats_random_play(name, simulations, compiled):
     """Whole games by OpenSpiel's own referee, from both sides."""
     game = pyspiel.load_game(name)

@@ -35,8 +35,8 @@ def tree_of(disable_jit: bool, *request) -> list:
     ("game", "settings", "simulations"),
     [
         ("connect_four", {"parallel": "serial"}, 400),
-        ("awale", {"parallel": "serial", "cutoff": 10}, 300),
-        ("othello", {"parallel": "serial"}, 40),
+        ("awale", {"parallel": "serial", "cutoff": 10}, 100),
+        ("othello", {"parallel": "serial"}, 15),
         ("tic_tac_toe", {"parallel": "simulated", "workers": 8}, 2000),
         ("tic_tac_toe", {"parallel": "simulated", "workers": 8, "in_flight": "wu_uct", "weight": 2}, 2000),
     ],

@@ -9,6 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from distmcts.result import Result
+from launch.run_folder import RunFolder
 from tests.command import ROOT, distmcts, start
 from tests.launch.launched import (
     LONG_S,
@@ -45,7 +47,13 @@ def test_from_nothing_to_a_merged_result(tmp_path):
     assert f"{found['simulations']:,} simulations" in again.stdout and "node-2" in again.stdout
 
 
-@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "sigterm"])
+@pytest.mark.parametrize(
+    "number, code",
+    [
+        pytest.param(signal.SIGINT, 130, id="ctrl-c"),
+        pytest.param(signal.SIGTERM, 143, id="sigterm", marks=pytest.mark.long),
+    ],
+)
 def test_stopped_it_leaves_nothing_running_and_goes_on_later(tmp_path, number, code):
     run = tmp_path / "run"
     launcher = launched(run, *SMALL, "job.seconds=6")
@@ -100,10 +108,11 @@ def test_a_killed_node_is_named_in_the_result(tmp_path):
     check_sum(found)
     states = {node["name"]: node["state"] for node in found["cluster_nodes"]}
     assert states["node-1"].startswith("lost") and states["node-2"] == "finished"
-    assert err.startswith("distmcts: node node-1 has ended: ") and err.count("\n") == 1
+    assert err.startswith("distmcts: node node-1 has ended (killed by signal 9), its log: ") and err.count("\n") == 1
     nothing_left(run)
 
 
+@pytest.mark.long
 def test_all_nodes_dead_is_said_at_once(tmp_path):
     run = tmp_path / "run"
     launcher = launched(run, *SMALL, "job.seconds=600")
@@ -129,10 +138,13 @@ def test_nodes_that_cannot_start_are_not_waited_for(tmp_path):
     arguments = ("launch", *SMALL, "ssh.hosts=[alpha, beta]", "--on", "ssh", "--out", "run")
     done = distmcts(*arguments, cwd=tmp_path, timeout_s=30, PATH=path)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == "distmcts: all nodes have ended: alpha: no such host; beta: no such host"
+    assert done.stderr.splitlines()[-1] == "distmcts: all nodes have ended: " + "; ".join(
+        f"{name}: (exit code 255), its log: no such host" for name in ("alpha", "beta")
+    )
     nothing_left(tmp_path / "run")
 
 
+@pytest.mark.long
 def test_a_coordinator_that_dies_is_said(tmp_path):
     run = tmp_path / "run"
     launcher = launched(run, *SMALL, "job.seconds=600")
@@ -140,7 +152,7 @@ def test_a_coordinator_that_dies_is_said(tmp_path):
     coordinator.kill()
     _, err = launcher.communicate(timeout=60)
     assert launcher.returncode == 2
-    assert "the coordinator has ended: " in err and "--resume" in err
+    assert "the coordinator has ended (killed by signal 9), its log: " in err and "--resume" in err
     nothing_left(run)
 
 
@@ -155,6 +167,7 @@ def test_a_run_is_never_written_over(tmp_path):
     assert (run / "result.json").read_bytes() == before
 
 
+@pytest.mark.long
 def test_two_at_once_are_refused(tmp_path):
     run = tmp_path / "run"
     launcher = launched(run, *SMALL, "job.seconds=60")
@@ -205,3 +218,12 @@ def test_a_cluster_that_stays(tmp_path):
     _, err = launcher.communicate(timeout=LONG_S)
     assert (launcher.returncode, err) == (130, f"distmcts: stopped; have it back with: distmcts launch --resume {run}\n")
     nothing_left(run)
+
+
+def test_a_full_disk_does_not_cost_the_result(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.result.mkdir()  # cannot be replaced by a file
+    result = Result("game()", 0, None, 0.0, (), 1, 1.0, "test", 1, 1, 0, 0.0, {})
+    with pytest.warns(UserWarning, match="result.json: could not be written: Is a directory"):
+        folder.write_result(result)
+    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]

@@ -99,6 +99,7 @@ def test_the_others_go_on_when_a_node_dies(slurm, tmp_path):
     assert slurm.wait_for_job(job, LONG_S) == "COMPLETED"
 
 
+@pytest.mark.long
 def test_requeued_by_somebody_else_it_goes_on(slurm, tmp_path):
     run = tmp_path / "run"
     job = submitted(slurm, run, "job.seconds=6")
@@ -113,6 +114,7 @@ def test_requeued_by_somebody_else_it_goes_on(slurm, tmp_path):
     assert slurm.wait_for_job(job, LONG_S) == "COMPLETED"
 
 
+@pytest.mark.long
 def test_cancelled_it_says_so_and_can_be_gone_on_with(slurm, tmp_path):
     run = tmp_path / "run"
     job = submitted(slurm, run, "job.seconds=4")

@@ -71,6 +71,7 @@ def test_a_killed_launcher_ends_the_remote_nodes(sshd, tmp_path):
     nothing_left(run)
 
 
+@pytest.mark.long
 def test_through_a_tunnel(sshd, tmp_path):
     """For hosts that cannot reach this machine: they connect to themselves, and ssh carries it here."""
     here, there = free_ports(2)
@@ -92,6 +93,7 @@ def test_hosts_that_do_not_let_us_in_are_named_at_once(sshd, tmp_path):
     assert "all nodes have ended: alpha: ssh: connect to host 127.0.0.1 port 1: Connection refused" in done.stderr
 
 
+@pytest.mark.long
 def test_a_host_that_does_not_let_us_in_is_left_out_and_named(sshd, tmp_path):
     """The other can still do it. This one is not in the configuration of ssh, which so has neither port nor key for it."""
     run = tmp_path / "run"
@@ -99,7 +101,7 @@ def test_a_host_that_does_not_let_us_in_is_left_out_and_named(sshd, tmp_path):
     done = distmcts("launch", *hosts, "job.seconds=1", "--json", "--out", str(run), timeout_s=LONG_S)
     assert done.returncode == 0, done.stderr
     assert [node["name"] for node in json.loads(done.stdout)["cluster_nodes"]] == ["alpha"]
-    assert done.stderr.startswith("distmcts: node 127.0.0.1 has ended: ")
+    assert done.stderr.startswith("distmcts: node 127.0.0.1 has ended (exit code 255), its log: ")
     assert (run / "logs" / "127.0.0.1.log").read_text()
 
 

@@ -49,7 +49,7 @@ def test_the_search_says_what_is_wrong_and_where(name, message):
         ("tree", "NoMovesButNotOver"),
         ("root", "NoMovesButNotOver"),
         ("leaf", "NoMovesButNotOver"),
-        ("leaf", "ProbabilitiesOverOne"),
+        pytest.param("leaf", "ProbabilitiesOverOne", marks=pytest.mark.long),
         ("simulated", "ProbabilitiesOverOne"),
     ],
 )
