@@ -1,13 +1,14 @@
 """What to launch, as the user says it: the job, and how cluster nodes are started. Keys, defaults, limits."""
 
 import re
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from distmcts.cluster.order import Order, make_order
 from distmcts.cluster.sockets import check_address
-from distmcts.errors import DistmctsError, InputError, unknown
+from distmcts.configuration import validated
+from distmcts.errors import InputError, unknown
 from distmcts.settings import MAX_WORKERS, SearchSettings, make_settings
 
 DEFAULT_SECONDS = 5.0
@@ -141,34 +142,7 @@ def make_config(given: dict[str, Any], source: str) -> LaunchConfig:
     """A configuration from what was given; raises InputError with one line that names the source and the key."""
     if True in given:  # YAML takes a bare `on` for a truth
         given = {"on" if key is True else key: value for key, value in given.items() if key is not True or "on" not in given}
-    try:
-        config = LaunchConfig(**given)
-    except ValidationError as error:
-        raise InputError(f"{source}: {_explain(error.errors()[0])}") from None
-    except TypeError:
-        raise InputError(f"{source}: keys must be names") from None
+    config = validated(LaunchConfig, given, source)
     if config.on == "ssh" and not config.ssh.hosts:
         raise InputError(f"{source}: 'ssh.hosts' is missing: the names of the machines, as in ssh.hosts='[node1, node2]'")
     return config
-
-
-def _explain(error: Any) -> str:
-    place = [str(part) for part in error["loc"]]
-    key = ".".join(place)
-    if error["type"] == "extra_forbidden":
-        return str(unknown("key", key, _known_keys(place[:-1])))
-    if error["type"] == "missing":
-        return f"{key!r} is missing"
-    if error["type"] == "literal_error":
-        return str(unknown(key, error["input"], get_args(Way)))
-    if isinstance(error.get("ctx", {}).get("error"), DistmctsError):
-        return str(error["ctx"]["error"])
-    message = error["msg"].removeprefix("Value error, ")
-    return f"{key}={error['input']!r}: {message[0].lower()}{message[1:]}"
-
-
-def _known_keys(folders: list[str]) -> list[str]:
-    model: Any = LaunchConfig
-    for folder in folders:
-        model = model.model_fields[folder].annotation
-    return [".".join([*folders, name]) for name in model.model_fields]

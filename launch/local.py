@@ -11,7 +11,22 @@ from launch.processes import Process
 from launch.run_folder import RunFolder
 
 
-class Local:
+class Children:
+    """Nodes that are children of ours, or whose ssh is."""
+
+    commands: list[NodeCommand]
+
+    def plan(self) -> list[str]:
+        return [f"{shlex.join(command.arguments)}  # the invitation on standard input" for command in self.commands]
+
+    def start(self, folder: RunFolder, invitation: str) -> Sequence[Process]:
+        return start_all(self.commands, folder, invitation)
+
+    def close(self) -> None:
+        pass
+
+
+class Local(Children):
     """The cores are divided among the nodes, unless each is given a number of workers."""
 
     bind = "tcp://127.0.0.1:*"
@@ -23,15 +38,6 @@ class Local:
         options = config.node.model_copy(update={"workers": config.node.workers or share})
         names = [f"node-{number}" for number in range(1, count + 1)]
         self.commands = [NodeCommand(name, [sys.executable, *node_arguments(name, options)]) for name in names]
-
-    def plan(self) -> list[str]:
-        return [f"{shlex.join(command.arguments)}  # the invitation on standard input" for command in self.commands]
-
-    def start(self, folder: RunFolder, invitation: str) -> Sequence[Process]:
-        return start_all(self.commands, folder, invitation)
-
-    def close(self) -> None:
-        pass
 
 
 def start_all(commands: list[NodeCommand], folder: RunFolder, invitation: str) -> list[Process]:

@@ -8,20 +8,17 @@ import re
 import shlex
 import socket
 import subprocess
-from collections.abc import Sequence
 
 from distmcts.errors import InputError
 from launch.commands import NodeCommand, different_names, node_arguments
 from launch.config import LaunchConfig, SshOptions
-from launch.local import start_all
-from launch.processes import Process
-from launch.run_folder import RunFolder
+from launch.local import Children
 
 EVERYWHERE = ("//*:", "//0.0.0.0:")
 ASK_S = 10.0
 
 
-class Ssh:
+class Ssh(Children):
     """A host that is listed twice gets two nodes."""
 
     def __init__(self, config: LaunchConfig):
@@ -35,15 +32,6 @@ class Ssh:
             NodeCommand(name, ["ssh", "-T", "-o", "BatchMode=yes", *options.options, "--", host, _remote(name, config)])
             for name, host in zip(names, options.hosts, strict=True)
         ]
-
-    def plan(self) -> list[str]:
-        return [f"{shlex.join(command.arguments)}  # the invitation on standard input" for command in self.commands]
-
-    def start(self, folder: RunFolder, invitation: str) -> Sequence[Process]:
-        return start_all(self.commands, folder, invitation)
-
-    def close(self) -> None:
-        pass
 
 
 def _name(host: str) -> str:

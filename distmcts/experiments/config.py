@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from distmcts.errors import DistmctsError, InputError, unknown
+from distmcts.configuration import validated
+from distmcts.errors import unknown
 from distmcts.experiments.machines import RULES
 from distmcts.experiments.variants import Cell, Variant, cells, parse_variant
 from distmcts.match.sprt import Sprt
@@ -147,29 +148,4 @@ class CompareConfig(_Section):
 
 def make_config(given: dict[str, Any], source: str) -> CompareConfig:
     """A configuration from what was given; raises InputError with one line that names the source and the key."""
-    try:
-        return CompareConfig(**given)
-    except ValidationError as error:
-        raise InputError(f"{source}: {_explain(error.errors()[0])}") from None
-    except TypeError:
-        raise InputError(f"{source}: keys must be names") from None
-
-
-def _explain(error: Any) -> str:
-    place = [str(part) for part in error["loc"]]
-    key = ".".join(place)
-    if error["type"] == "extra_forbidden":
-        return str(unknown("key", key, _known_keys(place[:-1])))
-    if error["type"] == "missing":
-        return f"{key!r} is missing"
-    if isinstance(error.get("ctx", {}).get("error"), DistmctsError):
-        return str(error["ctx"]["error"])
-    message = error["msg"].removeprefix("Value error, ")
-    return f"{key}={error['input']!r}: {message[0].lower()}{message[1:]}"
-
-
-def _known_keys(folders: list[str]) -> list[str]:
-    model: Any = CompareConfig
-    for folder in folders:
-        model = model.model_fields[folder].annotation
-    return [".".join([*folders, name]) for name in model.model_fields]
+    return validated(CompareConfig, given, source)
