@@ -12,6 +12,7 @@
 import argparse
 import json
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -215,6 +216,8 @@ def main() -> None:
     parser.add_argument("--nodes", default="10,50,200")
     parser.add_argument("--json", metavar="FILE")
     arguments = parser.parse_args()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # simulated nodes have sockets of their own
     print(f"{load_game(arguments.game)!r}, {arguments.seconds:g} s a search, {arguments.rounds} rounds")
     rules = measure_nodes(arguments.game, arguments.seconds, arguments.rounds)
     print(f"{'merge rule':<12}{'time merging':>14}{'the most':>10}{'rate, to hardly any reports':>30}")
