@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 import zmq
+from rich.pretty import pretty_repr
 
 from distmcts import files
 from distmcts.cluster.keys import (
@@ -285,12 +286,11 @@ def test_what_is_no_invitation(tmp_path):
 
 
 def test_no_secret_in_what_is_shown(caplog):
-    rich = pytest.importorskip("rich.pretty")
     caplog.set_level(logging.INFO)
     invitation, pair = an_invitation(), make_pair("alpha")
     for thing, secret in ((invitation, invitation.secret), (pair, pair.secret)):
         logging.getLogger("distmcts").info("%s %r", thing, thing)
-        shown = [repr(thing), str(thing), f"{thing}", f"{[thing]}", caplog.text, rich.pretty_repr(thing)]
+        shown = [repr(thing), str(thing), f"{thing}", f"{[thing]}", caplog.text, pretty_repr(thing)]
         assert not [text for text in shown if secret in text]
 
 
