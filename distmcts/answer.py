@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from distmcts.game import Game, State
 from distmcts.kernels.layout import ROOT, Tree
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 from distmcts.tree import view
 from distmcts.tree.merge import MergedMove
 

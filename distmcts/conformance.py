@@ -21,7 +21,7 @@ from distmcts.game import CompiledGame, Game
 from distmcts.kernels import referee
 from distmcts.kernels.layout import MAX_PLAYERS
 from distmcts.kernels.rng import seeded
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.registry import load_game
 
 MAX_LENGTH = 100_000  # moves; a game that goes on for longer does not end

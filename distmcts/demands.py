@@ -2,72 +2,52 @@
 
 from distmcts.errors import InputError
 from distmcts.game import Game
-from distmcts.kernels.playout import move_itself
+from distmcts.kernels.features import FEATURES, Feature
+from distmcts.kernels.layout import NODE_LOCKS
+from distmcts.kernels.modes import Mode
 from distmcts.settings import SearchSettings
-from distmcts.tree.plan import Needs
+from distmcts.tree.memory import Needs
+
+
+def features_of(game: Game, settings: SearchSettings) -> list[Feature]:
+    """The features that a search of this game uses."""
+    return [feature for feature in FEATURES if feature.is_on(settings, game)]
 
 
 def check_settings(game: Game, settings: SearchSettings) -> None:
     """An InputError if the game cannot be searched like this."""
-    if settings.final == "vote" and settings.parallel != "root":
+    scheme = settings.scheme
+    if settings.final == "vote" and not scheme.has_many_trees:
         raise InputError("final='vote' needs trees that can vote: parallel='root'")
-    if not game.has_evaluation:
-        for key in ("cutoff", "samples", "evaluation_cache"):
-            if getattr(settings, key) is not None and (key != "samples" or settings.samples > 1):
-                asked = "after a cutoff" if key == "cutoff" else "for it"
-                raise InputError(f"{key}={getattr(settings, key)}: {game.name} has no evaluation to ask {asked}")
-    if game.in_python:
-        _check_python(game, settings)
-    if settings.evaluation_cache is not None and settings.cutoff is None and (settings.samples or 1) == 1:
-        raise InputError("evaluation_cache: nothing asks for evaluations; it goes with cutoff or samples")
-    if settings.selection == "puct":
-        _check_puct(game, settings)
+    if settings.cutoff is not None and not game.has_evaluation:
+        raise InputError(f"cutoff={settings.cutoff}: {game.name} has no evaluation to ask after a cutoff")
+    for feature in features_of(game, settings):
+        given = f"{feature.settings[0].name}={getattr(settings, feature.settings[0].name)}" if feature.settings else feature.label
+        for refusal in feature.refusals:
+            if refusal.applies(settings, game, scheme):
+                raise InputError(refusal.words.format(game=game, settings=settings, given=given))
     if settings.chance_widening is not None and not game.has_chance:
         raise InputError(f"chance_widening: {game.name} knows no chance")
-    if settings.rave is not None and game.has_ranks and game.rules.rave_key is move_itself:
-        raise InputError(f"rave: {game.name} has more moves than can be kept apart, and no RAVE keys for them")
     if settings.chance_widening is not None and settings.chance != "hashed":
         raise InputError("chance_widening: goes with chance='hashed', where outcomes are added as they come")
-    if settings.solver and game.players != 2:
-        raise InputError(f"solver: {game.name} has {game.players} players; proofs are for two")
-    if settings.rave is not None and settings.parallel == "simulated":
-        raise InputError("rave: is not delayed as it would be with many workers; parallel='simulated' does without")
 
 
-def _check_python(game: Game, settings: SearchSettings) -> None:
-    if settings.chance == "hashed":
-        raise InputError(f"chance='hashed': positions of {game.name}, a game in Python, have no hash; use chance='enumerated'")
-    if settings.evaluation_cache is not None:
-        raise InputError(f"evaluation_cache: positions of {game.name}, a game in Python, have no hash to find them by")
-
-
-def _check_puct(game: Game, settings: SearchSettings) -> None:
-    if not game.has_priors:
-        raise InputError(f"selection='puct': {game.name} has no priors")
-    if game.has_ranks:
-        raise InputError(f"selection='puct': {game.name} has positions with more moves than can be listed")
-    for key in ("first_play_urgency", "widening", "samples"):
-        if getattr(settings, key) is not None:
-            raise InputError(f"{key}: has no meaning with selection='puct', which adds all moves at once")
+def mode_of(game: Game, settings: SearchSettings) -> Mode:
+    """How the search is compiled."""
+    names = frozenset(feature.name for feature in features_of(game, settings))
+    return Mode(settings.scheme.protocol(settings.synchronisation), names)
 
 
 def needs_of(game: Game, settings: SearchSettings) -> Needs:
     """The arrays that a search uses beyond the plain ones."""
-    puct = settings.selection == "puct"
-    columns = {
-        "high": game.has_ranks,
-        "hashes": game.has_chance and settings.chance == "hashed",
-        "priors": puct or (game.has_chance and (settings.solver or game.in_python)),
-        "keys": settings.rave is not None,
-        "rave": settings.rave is not None,
-        "squares": settings.selection == "ucb1_tuned",
-        "proofs": settings.solver,
-        "players": game.in_python,
-    }
+    features = features_of(game, settings)
+    columns = {column for feature in features for column in feature.columns}
+    if game.has_chance:
+        columns |= {column for feature in features for column in feature.chance_columns}
     return Needs(
-        locks=settings.parallel == "tree" and settings.synchronisation == "node-locks",
-        columns=frozenset(name for name, is_used in columns.items() if is_used),
+        locks=settings.scheme.protocol(settings.synchronisation) == NODE_LOCKS,
+        columns=frozenset(columns),
+        buffers=frozenset(buffer for feature in features for buffer in feature.buffers),
         cache_bytes=settings.evaluation_cache or 0,
-        priors=puct,
-        played=settings.rave is not None,
+        simulations=settings.scheme.simulations_under_way(settings.workers),
     )

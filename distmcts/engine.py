@@ -6,23 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from distmcts.answer import best_row, mean_over_outcomes, moves_after, names_of, places
-from distmcts.demands import check_settings, needs_of
+from distmcts.demands import check_settings, mode_of, needs_of
 from distmcts.errors import GameError, InputError, SearchError
 from distmcts.game import Game, State
 from distmcts.kernels.layout import CHUNK_END, CHUNK_NEXT, ROOT_MOVER
 from distmcts.kernels.rng import seeded
-from distmcts.kernels.tags import CHANCE
-from distmcts.parallel.drive import Crew, Drive, Outcome
+from distmcts.kernels.rules import CHANCE
+from distmcts.parallel.drive import Crew, Drive, Effort
 from distmcts.parallel.inline import Inline
-from distmcts.parallel.leaf import Leaf
-from distmcts.parallel.root import Root
 from distmcts.parallel.sampler import Sampler
 from distmcts.parallel.scheme import Scheme
-from distmcts.parallel.serial import Serial
-from distmcts.parallel.simulated import Simulated
 from distmcts.parallel.stoppers import Decided, MemoryFull, Progress, Proven, Seconds, Stopper
 from distmcts.parallel.threads import Threads
-from distmcts.parallel.tree import SharedTree
 from distmcts.parallel.workers import Processes
 from distmcts.registry import load_game
 from distmcts.result import Move, Result
@@ -30,12 +25,11 @@ from distmcts.settings import SearchSettings, check_budget, make_settings
 from distmcts.tree import view
 from distmcts.tree.audit import Audit, audit_tree, audit_workers
 from distmcts.tree.compact import keep_subtree
+from distmcts.tree.memory import lay_out
 from distmcts.tree.merge import MergedMove, merged
-from distmcts.tree.plan import lay_out
 from distmcts.tree.segment import shared_backing
 from distmcts.tree.snapshot import read_snapshot, save_snapshot
 
-SCHEMES: dict[str, type[Scheme]] = {scheme.name: scheme for scheme in (Serial, Leaf, Root, SharedTree, Simulated)}
 DEFAULT_SECONDS = 1.0
 LINES = 50  # moves whose principal variation is looked up; a game may have hundreds of thousands
 
@@ -64,14 +58,14 @@ class Engine:
         self.state = self._checked(state)
         check_settings(self.game, self.settings)
         self._seed = self.settings.seed if self.settings.seed is not None else int.from_bytes(os.urandom(6), "little")
-        scheme_class = SCHEMES[self.settings.parallel]
-        workers = 1 if scheme_class.in_process else self.settings.workers
+        scheme_class = self.settings.scheme
+        workers = scheme_class.worker_count(self.settings.workers)
         self._needs = needs_of(self.game, self.settings)
         trees = scheme_class.tree_count(workers)
         backing = self._backing(scheme_class)
         self._segment, self._arrays = lay_out(self.game, self.settings.memory, workers, trees, self._needs, backing)
         self._closed = False
-        self._last: Outcome | None = None
+        self._last: Effort | None = None
         self._scheme: Scheme | None = None
         self._crew: Crew | None = None
         self._has_old_root = False  # whether workers must start anew to know the position
@@ -79,7 +73,8 @@ class Engine:
             for index, worker in enumerate(self._arrays.workers):
                 worker.rng[:] = seeded(self._seed, index)
             self._arrays.shared.control[ROOT_MOVER] = self._before(self.state)
-            self._scheme = self._make_scheme()
+            mode = mode_of(self.game, self.settings)
+            self._scheme = scheme_class(self.game, self._arrays, self.settings.for_kernels(), mode)
             self._scheme.set_root(self.state)
             if on_status:
                 on_status("compiling")
@@ -114,20 +109,13 @@ class Engine:
         if self.game.is_over(state):
             raise InputError(f"no legal move: the game is over in {self.game.name} position {self.game.format(state)!r}")
 
-    def _make_scheme(self) -> Scheme:
-        kernel_settings = self.settings.for_kernels()
-        features = self.settings.features
-        if self.settings.parallel == "simulated":
-            return Simulated(self.game, self._arrays, kernel_settings, features, self.settings.workers)
-        return SCHEMES[self.settings.parallel](self.game, self._arrays, kernel_settings, features)
-
     def _make_crew(self) -> Crew:
-        jobs = [self._scheme.guarded_jobs(index) for index in range(len(self._arrays.workers))]
+        loops = [self._scheme.guarded_loop(index) for index in range(len(self._arrays.workers))]
         if self._scheme.in_process:
-            return Inline(jobs, 1) if self.game.in_python else Inline(jobs)
+            return Inline(loops, 1) if self.game.in_python else Inline(loops)
         if self.settings.backend == "thread":
-            return Threads(jobs)
-        return Processes(jobs, self._segment.forget_name, self.settings.pin)
+            return Threads(loops)
+        return Processes(loops, self._segment.forget_name, self.settings.pin)
 
     # ---- searching --------------------------------------------------------------------------------------------------------
 
@@ -151,7 +139,7 @@ class Engine:
         simulations: int | None = None,
         seconds: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-    ) -> Outcome:
+    ) -> Effort:
         """Search like `search`, and block like it, without a result: that takes longer to put together than a small search."""
         self._alive()
         self._check_not_over(self.state)
@@ -173,7 +161,7 @@ class Engine:
         try:
             self._last = drive.run()
         except KeyboardInterrupt:
-            self._last = drive.outcome("interrupted")
+            self._last = drive.effort("interrupted")
             raise
         self._check_guards()
         return self._last

@@ -8,7 +8,7 @@ A game file gives rules as plain functions on a state, which is an array of uint
         state_words, max_moves, move_limit = 1, 3, 4
 
 Rules take the game first, so `game.size` is its parameter; numbers and arrays are constants in compiled code. Their argument
-names must be those of distmcts/kernels/tags.py. They are compiled by numba, and must also run as plain Python.
+names must be those of distmcts/kernels/rules.py. They are compiled by numba, and must also run as plain Python.
 
 Chance: `player` says CHANCE, `chance_outcomes` and `sample_outcome` say what can happen, `apply` plays an outcome like a move.
 Huge action spaces: `move_count` says how many moves there are; where they are more than `max_moves`, the moves are 0, 1, ...,
@@ -18,11 +18,11 @@ count - 1, and nothing ever lists them.
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -31,39 +31,10 @@ from distmcts.errors import InputError
 from distmcts.kernels import referee
 from distmcts.kernels.jit import fingerprint
 from distmcts.kernels.layout import MAX_PLAYERS
-from distmcts.kernels.playout import (
-    equal_priors,
-    mixed_words,
-    move_itself,
-    no_count,
-    no_evaluation,
-    no_outcome,
-    no_outcomes,
-    uniform_playout,
-    uniform_step,
-)
-from distmcts.kernels.tags import CHANCE, OVER, Tag
+from distmcts.kernels.rules import CHANCE, OVER, Rules, brings
+from distmcts.kernels.tags import Tag
 
 State = np.ndarray
-
-
-class Rules(NamedTuple):
-    """The functions of a game; kernels/tags.py says what each must do."""
-
-    initial: Callable
-    legal_moves: Callable
-    apply: Callable
-    player: Callable
-    returns: Callable
-    playout: Callable = uniform_playout
-    evaluate: Callable = no_evaluation
-    chance_outcomes: Callable = no_outcomes
-    sample_outcome: Callable = no_outcome
-    playout_step: Callable = uniform_step
-    state_hash: Callable = mixed_words
-    move_count: Callable = no_count
-    priors: Callable = equal_priors
-    rave_key: Callable = move_itself
 
 
 class Game(Tag):
@@ -130,7 +101,7 @@ class CompiledGame(Game):
     perft_counts: Sequence[int] = ()  # known numbers of move sequences from the start, lengths 1, 2, ...
 
     def __init__(self, **parameters: Any):
-        if (self.rules.chance_outcomes is no_outcomes) != (self.rules.sample_outcome is no_outcome):
+        if brings(self.rules, "chance_outcomes") != brings(self.rules, "sample_outcome"):
             raise InputError(f"{self.name}: chance_outcomes and sample_outcome go together")
         self.parameters = parameters
         shown = ",".join(f"{key}={value}" for key, value in parameters.items())
@@ -196,26 +167,31 @@ class CompiledGame(Game):
 
     @property
     def has_evaluation(self) -> bool:
-        return self.rules.evaluate is not no_evaluation
+        return brings(self.rules, "evaluate")
 
     @property
     def has_priors(self) -> bool:
-        return self.rules.priors is not equal_priors
+        return brings(self.rules, "priors")
+
+    @property
+    def has_rave_keys(self) -> bool:
+        """Whether moves are told apart in RAVE by something else than their number."""
+        return brings(self.rules, "rave_key")
 
     # Constants of compiled code: what a game does not have costs nothing.
 
     @property
     def has_chance(self) -> bool:
-        return self.rules.sample_outcome is not no_outcome
+        return brings(self.rules, "sample_outcome")
 
     @property
     def has_ranks(self) -> bool:
         """Whether there are positions with more moves than can be listed."""
-        return self.rules.move_count is not no_count
+        return brings(self.rules, "move_count")
 
     @property
     def own_playout(self) -> bool:
-        return self.rules.playout is not uniform_playout
+        return brings(self.rules, "playout")
 
     def perft(self, depth: int, state: State | None = None) -> int:
         """How many different ways there are to play `depth` moves; outcomes of chance count as moves."""

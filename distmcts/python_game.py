@@ -27,7 +27,7 @@ from distmcts.errors import GameError, InputError
 from distmcts.game import Game, Rules
 from distmcts.kernels import host
 from distmcts.kernels.layout import MAX_PLAYERS
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 
 NEEDED = ("clone", "current_player", "legal_actions", "apply_action", "is_terminal", "returns")
 ROOM = 1 << 16  # for moves and outcomes, the same for all games: its buffers are a few MiB a worker, and mostly never touched

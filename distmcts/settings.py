@@ -4,52 +4,50 @@ import os
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import ConfigDict, Field, ValidationError, create_model, field_validator
 
 from distmcts.errors import InputError, unknown
 from distmcts.kernels import layout
+from distmcts.kernels.features import SELECTIONS, SETTINGS, Setting
 from distmcts.tree.segment import available_bytes, parse_bytes
 
 DEFAULT_MEMORY = 2 << 30
 MAX_WORKERS = 4096
 MAX_SIMULATIONS = 10**12  # counts are exact up to here
 
-SYNCHRONISATIONS = {"lockfree": layout.LOCK_FREE, "node-locks": layout.NODE_LOCKS, "global-lock": layout.ONE_LOCK}
 READINGS = {
     "none": layout.READ_NOTHING,
     "virtual_loss": layout.READ_VIRTUAL_LOSS,
     "wu_uct": layout.READ_WU_UCT,
 }
-
-CHANCES = {"enumerated": layout.ENUMERATED, "hashed": layout.HASHED}
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Power = Annotated[float, Field(gt=0, le=1)]
+SIZES = ("memory", *(setting.name for setting in SETTINGS if setting.is_bytes))  # written as 2GiB
 
 
-class SearchSettings(BaseModel):
-    """Every setting of a search, with its default."""
+def _field(setting: Setting) -> tuple[Any, Any]:
+    """A feature's setting as pydantic wants it."""
+    finite = {"allow_inf_nan": False} if setting.kind is float else {}
+    kind = Annotated[setting.kind, Field(**setting.limits, **finite)]
+    return (kind | None if setting.default is None else kind), setting.default
+
+
+# The settings of features, as the table declares them.
+FeatureSettings = create_model("FeatureSettings", **{setting.name: _field(setting) for setting in SETTINGS})
+
+
+class SearchSettings(FeatureSettings):
+    """Every setting of a search, with its default; those of features are in kernels/features.py."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    parallel: Literal["serial", "leaf", "root", "tree", "simulated"] = "tree"
+    parallel: str = "tree"  # the scheme (parallel/)
     workers: Annotated[int, Field(ge=1, le=MAX_WORKERS)] = Field(default_factory=lambda: len(os.sched_getaffinity(0)))
     backend: Literal["process", "thread"] = "process"
-    synchronisation: Literal["lockfree", "node-locks", "global-lock"] = "lockfree"
+    synchronisation: Literal[layout.SHARING] = layout.LOCK_FREE
     in_flight: Literal["virtual_loss", "wu_uct", "none"] = "virtual_loss"
     weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0  # of one simulation in flight
-    selection: Literal["uct", "ucb1_tuned", "puct"] = "uct"
+    selection: Literal[SELECTIONS] = "uct"
     c: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 2**0.5  # exploration
     chance: Literal["enumerated", "hashed"] = "enumerated"  # outcomes: all added at once, or as they come
-    first_play_urgency: Annotated[float, Field(allow_inf_nan=False)] | None = None  # of moves that were not tried yet
-    widening: Positive | None = None  # progressive widening: at most k * visits^power children; this is k
-    widening_power: Power = 0.5
-    chance_widening: Positive | None = None  # the same of outcomes, with chance=hashed: double progressive widening
-    chance_widening_power: Power = 0.5
-    samples: Annotated[int, Field(ge=1)] | None = None  # expand the best evaluated of so many moves
-    rave: Positive | None = None  # so many visits weigh as much as RAVE
-    solver: bool = False  # prove wins, losses and draws
-    evaluation_cache: Annotated[int, Field(ge=1024)] | None = None  # bytes for evaluations that were asked before
     cutoff: Annotated[int, Field(ge=0)] | None = None  # moves in a playout before the evaluation is asked
     final: Literal["visits", "value", "vote"] = "visits"  # which move is best
     memory: int = Field(default_factory=lambda: min(DEFAULT_MEMORY, available_bytes() // 2), validate_default=False)
@@ -59,41 +57,27 @@ class SearchSettings(BaseModel):
     backing: Literal["auto", "memfd", "named", "private"] = "auto"  # of the tree's memory
     seed: Annotated[int, Field(ge=0)] | None = None
 
-    @field_validator("memory", "evaluation_cache", mode="before")
+    @field_validator(*SIZES, mode="before")
     @classmethod
     def _size(cls, value: Any) -> int | None:
         return None if value is None else parse_bytes(value)
 
     @property
-    def features(self) -> frozenset[str]:
-        """What is compiled into the search beyond the plain one (kernels/modes.py)."""
-        wanted = {
-            "growth": self.first_play_urgency is not None or self.widening is not None,
-            "sampled": (self.samples or 1) > 1,
-            "tuned": self.selection == "ucb1_tuned",
-            "puct": self.selection == "puct",
-            "rave": self.rave is not None,
-            "solver": self.solver,
-            "cache": self.evaluation_cache is not None,
-        }
-        return frozenset(name for name, is_wanted in wanted.items() if is_wanted)
+    def scheme(self):
+        """The scheme that `parallel` names; `make_settings` has seen to it that there is one."""
+        from distmcts.parallel.schemes import SCHEMES  # which loads the compiler
+
+        return SCHEMES[self.parallel]
 
     def for_kernels(self) -> layout.Settings:
-        alone = self.parallel in ("serial", "root", "leaf")
+        numbers = {setting.name: setting for setting in SETTINGS if setting.off is not None}
+        given = {name: getattr(self, name) for name in numbers}
         return layout.Settings(
             c=float(self.c),
-            reading=layout.READ_NOTHING if alone else READINGS[self.in_flight],
+            reading=READINGS[self.in_flight] if self.scheme.shares_trees() else layout.READ_NOTHING,
             weight=float(self.weight),
             cutoff=-1 if self.cutoff is None else self.cutoff,
-            synchronisation=SYNCHRONISATIONS[self.synchronisation] if self.parallel == "tree" else layout.LOCK_FREE,
-            chance=CHANCES[self.chance],
-            urgency=float("inf") if self.first_play_urgency is None else float(self.first_play_urgency),
-            widening=float(self.widening or 0.0),
-            widening_power=float(self.widening_power),
-            chance_widening=float(self.chance_widening or 0.0),
-            chance_widening_power=float(self.chance_widening_power),
-            samples=self.samples or 1,
-            rave=float(self.rave or 0.0),
+            **{name: setting.kind(setting.off if given[name] is None else given[name]) for name, setting in numbers.items()},
         )
 
 
@@ -101,9 +85,18 @@ def make_settings(**given: Any) -> SearchSettings:
     """Settings from keywords; None means the default. Raises InputError with one clear line."""
     given = {key: value for key, value in given.items() if value is not None}
     try:
-        return SearchSettings(**given)
+        settings = SearchSettings(**given)
     except ValidationError as error:
         raise _explain(error.errors()[0], given) from None
+    _check_scheme(settings.parallel)
+    return settings
+
+
+def _check_scheme(name: str) -> None:
+    from distmcts.parallel.schemes import SCHEMES
+
+    if name not in SCHEMES:
+        raise unknown("parallel", name, SCHEMES)
 
 
 def _explain(error: Any, given: dict[str, Any]) -> InputError:

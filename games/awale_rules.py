@@ -23,7 +23,7 @@ import numpy as np
 from distmcts.kernels.bits import highest_one
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.rng import random_below
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 
 HISTORY = 256
 PAST = 5  # where the history starts

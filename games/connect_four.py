@@ -13,7 +13,7 @@ from distmcts.game import CompiledGame, Rules, State
 from distmcts.kernels.bits import count_ones
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.rng import random_word
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 
 COLUMNS = 7
 ROWS = 6

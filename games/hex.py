@@ -18,7 +18,7 @@ from distmcts.game import CompiledGame, Rules, State
 from distmcts.kernels.bits import count_ones, lowest_one
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.rng import random_below, random_word
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 
 SMALLEST, LARGEST = 2, 19
 STEPS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1))  # to the six neighbours: rows, columns

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from distmcts.errors import InputError, unknown
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.python_game import PythonGame, draw_outcome
 
 PREFIX = "open_spiel:"

@@ -14,7 +14,7 @@ from distmcts.game import CompiledGame, Rules, State
 from distmcts.kernels.bits import count_ones, lowest_one
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.rng import random_below
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 
 SIDE = 8
 SQUARES = SIDE * SIDE

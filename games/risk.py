@@ -22,9 +22,9 @@ import numpy as np
 
 from distmcts.errors import InputError, unknown
 from distmcts.game import CompiledGame, Rules, State
-from distmcts.kernels.playout import no_count
 from distmcts.kernels.referee import draw_outcomes
 from distmcts.kernels.rng import seeded
+from distmcts.kernels.rules import move_count
 from games import risk_rules, risk_steps
 from games.risk_evaluate import FEATURES, WEIGHTS, evaluate_border, evaluate_features, evaluate_resource
 from games.risk_map import TERRITORIES
@@ -86,7 +86,7 @@ class Risk(CompiledGame):
             rules = rules._replace(
                 legal_moves=risk_steps.legal_moves,
                 apply=risk_steps.apply,
-                move_count=no_count,
+                move_count=move_count.default,
                 rave_key=risk_steps.rave_key,
             )
         if playout == "policy":

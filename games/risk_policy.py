@@ -20,7 +20,7 @@ import numpy as np
 from distmcts.kernels.bits import lowest_one
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.rng import random_below
-from distmcts.kernels.tags import apply, playout_step, sample_outcome
+from distmcts.kernels.rules import apply, playout_step, sample_outcome
 from games.risk_dice import needed, throw_dice
 from games.risk_map import NEIGHBOURS, around, bit, connected, edge_number, recruits
 from games.risk_recruit import rank_of_one_place, recruited_at_once

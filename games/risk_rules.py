@@ -15,7 +15,7 @@ import numpy as np
 
 from distmcts.kernels.bits import count_ones, lowest_one
 from distmcts.kernels.jit import kernel
-from distmcts.kernels.tags import move_count as count_moves
+from distmcts.kernels.rules import move_count as count_moves
 from games.risk_map import EDGE_SOURCE, EDGE_TARGET, EDGES, NEIGHBOURS, TERRITORIES, around, bit, connected, edge_number, nth
 from games.risk_recruit import recruit, recruit_count, recruited_at_once
 from games.risk_state import (

@@ -22,7 +22,7 @@ import numpy as np
 from distmcts.kernels.bits import count_ones, lowest_one
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.rng import random_below
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 from games.risk_dice import throw_chance, throw_dice
 from games.risk_map import TERRITORIES, WORLD, bit, nth, recruits
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from distmcts.errors import InputError, unknown
 from distmcts.game import CompiledGame, Rules, State
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 from games import ur_board
 from games.ur_board import Side
 from games.ur_evaluate import material, race

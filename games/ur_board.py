@@ -7,7 +7,7 @@
 
 from typing import NamedTuple
 
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 from games.ur_rules import LAST, ROSETTE_SQUARES, SHARED_SQUARES
 
 COLUMNS = 8

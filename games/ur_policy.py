@@ -5,7 +5,7 @@ import numpy as np
 from distmcts.kernels.bits import count_ones, lowest_one
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.rng import random_share, random_word
-from distmcts.kernels.tags import apply
+from distmcts.kernels.rules import apply
 from games.ur_rules import (
     DICE,
     HOMES,

@@ -20,7 +20,7 @@ import numpy as np
 from distmcts.kernels.bits import count_ones, lowest_one
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.rng import random_word
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 
 LAST = 14  # square of the path
 HOME = 15

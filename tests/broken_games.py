@@ -10,7 +10,7 @@ from distmcts.errors import InputError
 from distmcts.game import CompiledGame, Rules, State
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.rng import random_below
-from distmcts.kernels.tags import CHANCE, OVER, playout_step
+from distmcts.kernels.rules import CHANCE, OVER, playout_step
 
 STONES = np.uint64(10)
 COMPILED = not numba.config.DISABLE_JIT

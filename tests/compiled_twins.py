@@ -5,8 +5,8 @@ In a file of their own: compiled code is kept for as long as the file of a game 
 
 import numpy as np
 
-from distmcts.kernels.playout import uniform_playout
 from distmcts.kernels.rng import random_share
+from distmcts.kernels.rules import playout
 from games import tic_tac_toe
 from tests import dice_race
 
@@ -16,7 +16,7 @@ _1 = np.uint64(1)
 class PlainTicTacToe(tic_tac_toe.TicTacToe):
     """Without a playout of its own."""
 
-    rules = tic_tac_toe.TicTacToe.rules._replace(playout=uniform_playout)
+    rules = tic_tac_toe.TicTacToe.rules._replace(playout=playout.default)
 
 
 def drawn_by_share(game, state, rng):

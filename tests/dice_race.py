@@ -10,7 +10,7 @@ import numpy as np
 
 from distmcts.game import CompiledGame, Rules
 from distmcts.kernels.rng import random_below
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)

@@ -17,7 +17,7 @@ from distmcts.kernels.layout import (
     SCALE,
     Tree,
 )
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 from distmcts.tree import view
 from tests.dice_race import DiceRace, exact
 from tests.laws import check_chance

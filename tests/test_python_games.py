@@ -13,7 +13,7 @@ import pytest
 
 import distmcts
 from distmcts.kernels.layout import WORDS
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.python_game import PythonGame
 from distmcts.tree.view import nodes_used
 from tests import dice_race

@@ -8,7 +8,7 @@ from distmcts.errors import GameError, InputError
 from distmcts.kernels.evaluation import value_position
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.modes import ALONE, with_features
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.tree import view
 from tests import broken_games
 from tests.dice_race import BOLD, SAFE, DiceRace, exact

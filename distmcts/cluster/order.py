@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from distmcts.cluster.merging import EXCHANGING, MERGE_S, check_rule
 from distmcts.cluster.messages import Search
-from distmcts.demands import check_settings
+from distmcts.demands import check_settings, features_of
 from distmcts.errors import InputError
 from distmcts.game import Game, State
 from distmcts.registry import OPEN_SPIEL, load_game
@@ -47,7 +47,7 @@ def make_order(
         raise InputError(f"{loaded.name}: a cluster searches games that every node can load by name, see `distmcts games`")
     check_settings(loaded, made)
     if merge in EXCHANGING:
-        _check_exchange(merge, made)
+        _check_exchange(merge, loaded, made)
     for key, value, least, most in (
         ("share", share, 0, 1),
         ("merge_s", merge_s, LEAST_MERGE_S, MOST_MERGE_S),
@@ -85,17 +85,13 @@ def _start(game: Game, state: State | str | None) -> State:
     return state
 
 
-def _check_exchange(rule: str, settings: SearchSettings) -> None:
+def _check_exchange(rule: str, game: Game, settings: SearchSettings) -> None:
     """What borrowed statistics do not go together with."""
-    refused = {
-        "parallel='root'": settings.parallel == "root",
-        "selection='ucb1_tuned'": settings.selection == "ucb1_tuned",
-        "rave": settings.rave is not None,
-        "solver": settings.solver,
-    }
-    for what, is_set in refused.items():
-        if is_set:
-            raise InputError(f"{what}: what it needs to know is not exchanged by merge rule {rule!r}; use 'sum' or 'vote'")
+    refused = [feature.label for feature in features_of(game, settings) if not feature.is_exchanged]
+    if settings.scheme.has_many_trees:
+        refused.insert(0, f"parallel={settings.parallel!r}")
+    if refused:
+        raise InputError(f"{refused[0]}: what it needs to know is not exchanged by merge rule {rule!r}; use 'sum' or 'vote'")
 
 
 def open_order(search: Search, own_settings: dict[str, Any]) -> tuple[Game, State, dict[str, Any]]:

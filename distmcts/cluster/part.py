@@ -43,13 +43,13 @@ class Part:
             on_progress(done + progress.simulations)
 
         try:
-            outcome = self.engine.run(seconds=seconds, simulations=simulations, on_progress=show)
+            effort = self.engine.run(seconds=seconds, simulations=simulations, on_progress=show)
         finally:  # also after Ctrl-C: the trees are whole, and what is in them was searched
             self.simulations = self._own_visits()
-        self._searched_s += outcome.elapsed_s
-        self._replaced += outcome.replaced
-        if outcome.stopped_by in ENDS:
-            self.stopped_by = outcome.stopped_by
+        self._searched_s += effort.elapsed_s
+        self._replaced += effort.replaced
+        if effort.stopped_by in ENDS:
+            self.stopped_by = effort.stopped_by
 
     def _own_visits(self) -> int:
         return sum(view.visits(tree) for tree in self.engine.trees) - self._ledger.borrowed.get((), NOTHING).visits
@@ -92,7 +92,7 @@ class Part:
             bytes_used=self.engine.bytes_used(),
             merging_s=max(0.0, elapsed - self._searched_s),
             lines=list(self.engine.lines(best).values()),
-            workers=1 if self.engine.settings.parallel == "serial" else self.engine.settings.workers,
+            workers=self.engine.settings.scheme.worker_count(self.engine.settings.workers),
         )
 
 

@@ -12,7 +12,7 @@ import math
 
 from distmcts.errors import InputError
 from distmcts.game import CompiledGame, State
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 
 LOWEST, HIGHEST = -1.0, 1.0  # results beyond are cut, as a search does (kernels/backup.py)
 HORIZONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # moves to look ahead; farther goes beyond small positions, and Python's stack

@@ -5,7 +5,7 @@ from random import Random
 
 from distmcts.experiments.oracle import Oracle
 from distmcts.game import CompiledGame, State
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.match.play import outcome
 
 TRIES = 50  # random games for each position asked for, before the search for more of them is given up

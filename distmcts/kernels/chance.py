@@ -11,41 +11,45 @@ Before: `state` is at a chance event. After: an outcome has been played on it; t
 
 import numpy as np
 
-from distmcts.kernels.atomics import keep_order, load, store
-from distmcts.kernels.family import add_family, child_number, place_for_child, put_on_path, write_child
-from distmcts.kernels.jit import part, switch
+from distmcts.kernels.atomics import keep_order
+from distmcts.kernels.family import child_number, first_child, next_child
+from distmcts.kernels.jit import inner, switch
 from distmcts.kernels.layout import (
     BAD_PROBABILITIES,
     BREACH,
     BY_CHANCE,
-    CHILD_COUNT_MASK,
-    CHILDREN,
     CLASHES,
-    COMPLETE,
-    COUNTS,
-    ENUMERATED,
-    EXPANDING,
     EXPANDING_NODE,
     FINE,
     FULL,
-    HALVES,
-    IN_FLIGHT_BITS,
     MOVE_OUT_OF_RANGE,
     NONE,
     RUN_LIMIT,
     TOO_MANY_MOVES,
-    WORDS,
 )
-from distmcts.kernels.modes import claim, in_flight_at_birth
-from distmcts.kernels.moves import move_of
+from distmcts.kernels.modes import uses, without
+from distmcts.kernels.node import (
+    child_count,
+    is_complete,
+    is_expanding,
+    move_of,
+    publish_status,
+    put_new,
+    status_of,
+    visits_in,
+    visits_of,
+)
+from distmcts.kernels.place import add_family, place_for_child, put_on_path
 from distmcts.kernels.rng import random_below, random_rank, random_share
-from distmcts.kernels.tags import apply, chance_outcomes, in_python, knows_chance, sample_outcome, state_hash
+from distmcts.kernels.rules import CHANCE, apply, chance_outcomes, sample_outcome, state_hash
+from distmcts.kernels.tags import in_python, knows_chance
+from distmcts.kernels.updates import claim, in_flight_at_birth
 
 ROUNDING = 1e-6  # by so much the sum of probabilities may differ from 1
 OUTCOME_LIMIT = 1 << 31
 
 
-@part
+@inner
 def draw_index(probabilities, count, rng):
     share = random_share(rng)
     for index in range(count - 1):
@@ -55,7 +59,7 @@ def draw_index(probabilities, count, rng):
     return np.int64(count - 1)
 
 
-@part
+@inner
 def breach_of_outcomes(game, worker, count):
     """What is wrong with a list of outcomes."""
     if count > game.max_outcomes:
@@ -71,57 +75,127 @@ def breach_of_outcomes(game, worker, count):
     return FINE if is_fine else BAD_PROBABILITIES
 
 
-@part
-def pass_enumerated(game, mode, tree, worker, node):
+@inner
+def ask_and_draw(game, mode, tree, worker, shared, node):
+    """Ask the game for the outcomes, add them if they are not there, and draw one of them."""
     count = np.int64(chance_outcomes(game, worker.state, worker.outcomes, worker.probabilities))
-    if not load(tree.halves, node * HALVES + CHILDREN) & COMPLETE:
+    if not is_complete(status_of(tree, node)):
         breach = breach_of_outcomes(game, worker, count)
         if breach != FINE:
             worker.slot[BREACH] = breach
             return np.int64(NONE)
-        add_family(game, mode, tree, worker, node, worker.outcomes, worker.probabilities, count, BY_CHANCE)
+        add_family(game, mode, tree, worker, shared, node, CHANCE, worker.outcomes, worker.probabilities, count, BY_CHANCE)
     index = draw_index(worker.probabilities, count, worker.rng)
     apply(game, worker.state, worker.outcomes[index])
-    if not load(tree.halves, node * HALVES + CHILDREN) & COMPLETE:
+    if not is_complete(status_of(tree, node)):
         return np.int64(NONE)  # no room, or another worker is adding them: the playout starts from the outcome
     return child_number(tree, node, index)
 
 
-@part
+@inner
 def draw_child(tree, worker, node):
     """One of the outcomes in the tree, by the probabilities that are kept there."""
-    count = np.int64(load(tree.halves, node * HALVES + CHILDREN) & CHILD_COUNT_MASK)
     share = random_share(worker.rng)
-    for index in range(count - 1):
-        child = child_number(tree, node, index)
+    at = first_child(tree, node)
+    while True:
+        child = at.child
+        at = next_child(tree, at)
         share -= np.float64(tree.priors[child])
-        if share < 0.0:
+        if share < 0.0 or at.child == NONE:
             return child
-    return child_number(tree, node, count - 1)
 
 
-def _pass_asking(game, mode, tree, worker, node):
-    return pass_enumerated(game, mode, tree, worker, node)
+@switch
+def pass_enumerated(game, mode, tree, worker, shared, node):
+    """Play an outcome by its probability; the child it leads to. Compiled rules are asked: they are faster than memory."""
+    return ask_and_draw(game, mode, tree, worker, shared, node)
 
 
-def _pass_without_asking(game, mode, tree, worker, node):
-    if not load(tree.halves, node * HALVES + CHILDREN) & COMPLETE:
-        return pass_enumerated(game, mode, tree, worker, node)
+@pass_enumerated.when(in_python)
+def _pass_without_asking(game, mode, tree, worker, shared, node):
+    """Rules in Python are asked once for every node."""
+    if not is_complete(status_of(tree, node)):
+        return ask_and_draw(game, mode, tree, worker, shared, node)
     child = draw_child(tree, worker, node)
     apply(game, worker.state, move_of(game, tree, child))
     return child
 
 
-# Compiled rules are faster than the tree's memory; rules in Python are asked once for every node.
-pass_listed = switch(in_python, _pass_without_asking, _pass_asking)
+@inner
+def draw_known(tree, worker, node, known):
+    """One of the outcomes that came before, each as likely as it was often."""
+    total = np.int64(0)
+    at = first_child(tree, node)
+    for _ in range(known):
+        total += visits_of(tree, at.child) + 1
+        at = next_child(tree, at)
+    left = random_rank(worker.rng, total)
+    at = first_child(tree, node)
+    for _ in range(known):
+        left -= visits_of(tree, at.child) + 1
+        if left < 0:
+            return at.child
+        at = next_child(tree, at)
+    return child_number(tree, node, random_below(worker.rng, known))  # visits have grown meanwhile
 
 
-@part
-def pass_hashed(game, mode, tree, worker, node, counts, settings):
-    status = node * HALVES + CHILDREN
-    known = np.int64(load(tree.halves, status) & CHILD_COUNT_MASK)
+@inner
+def find_outcome(tree, node, mark, start):
+    """The child with this hash among those from number `start` on; NONE if there is none."""
+    at = first_child(tree, node)
+    for _ in range(start):
+        at = next_child(tree, at)
+    while at.child != NONE and tree.hashes[at.child] != mark:
+        at = next_child(tree, at)
+    return at.child
+
+
+@inner
+def add_outcome(game, mode, tree, worker, simulation, node, outcome, mark, looked_at):
+    """A new child for an outcome that is none of the first `looked_at` ones; the child, and whether it is new."""
+    slot = worker.slot
+    slot[EXPANDING_NODE] = node + 1
+    keep_order()
+    status = status_of(tree, node)
+    if is_expanding(status) or not claim(mode, tree, node, status):
+        slot[EXPANDING_NODE] = 0
+        slot[CLASHES] += 1
+        return np.int64(NONE), False
+    known = child_count(status)
+    child = find_outcome(tree, node, mark, looked_at)  # another worker may have been faster
+    is_new = child == NONE
+    if is_new:
+        child = place_for_child(game, tree, worker, node, known, known + RUN_LIMIT, False)
+        if child == NONE:
+            slot[FULL] += 1
+            is_new = False
+        else:
+            put_new(game, tree, child, outcome, in_flight_at_birth(mode))
+            tree.hashes[child] = mark
+            put_on_path(simulation, child)
+            status = (status + 1) | BY_CHANCE
+    publish_status(tree, node, status)
+    keep_order()
+    slot[EXPANDING_NODE] = 0
+    return child, is_new
+
+
+@switch
+def pass_chance(game, mode, tree, worker, simulation, shared, node, counts, settings):
+    """Play an outcome; the child it leads to (NONE: it could not be added, the playout starts here) and whether that is new."""
+    return pass_enumerated(game, mode, tree, worker, shared, node), False
+
+
+@pass_chance.when(without(knows_chance))
+def _no_chance(game, mode, tree, worker, simulation, shared, node, counts, settings):
+    return np.int64(NONE), False
+
+
+@pass_chance.when(uses("hashed"))
+def _pass_hashed(game, mode, tree, worker, simulation, shared, node, counts, settings):
+    known = child_count(status_of(tree, node))
     if known > 0 and settings.chance_widening > 0.0:
-        visits = np.float64(counts >> IN_FLIGHT_BITS)
+        visits = np.float64(visits_in(counts))
         if known >= np.ceil(settings.chance_widening * visits**settings.chance_widening_power):
             child = draw_known(tree, worker, node, known)
             apply(game, worker.state, move_of(game, tree, child))
@@ -132,77 +206,7 @@ def pass_hashed(game, mode, tree, worker, node, counts, settings):
         return np.int64(NONE), False
     apply(game, worker.state, outcome)
     mark = np.int64(state_hash(game, worker.state))
-    child = find_outcome(tree, node, mark, 0, known)
+    child = find_outcome(tree, node, mark, 0)
     if child != NONE:
         return child, False
-    return add_outcome(game, mode, tree, worker, node, outcome, mark, known)
-
-
-@part
-def draw_known(tree, worker, node, known):
-    """One of the outcomes that came before, each as likely as it was often."""
-    total = np.int64(0)
-    for index in range(known):
-        total += (load(tree.words, child_number(tree, node, index) * WORDS + COUNTS) >> IN_FLIGHT_BITS) + 1
-    left = random_rank(worker.rng, total)
-    for index in range(known):
-        child = child_number(tree, node, index)
-        left -= (load(tree.words, child * WORDS + COUNTS) >> IN_FLIGHT_BITS) + 1
-        if left < 0:
-            return child
-    return child_number(tree, node, random_below(worker.rng, known))  # visits have grown meanwhile
-
-
-@part
-def find_outcome(tree, node, mark, start, known):
-    """The child with this hash among those from number `start` on; NONE if there is none."""
-    for index in range(start, known):
-        child = child_number(tree, node, index)
-        if tree.hashes[child] == mark:
-            return child
-    return np.int64(NONE)
-
-
-@part
-def add_outcome(game, mode, tree, worker, node, outcome, mark, looked_at):
-    """A new child for an outcome that is none of the first `looked_at` ones; the child, and whether it is new."""
-    slot = worker.slot
-    status = node * HALVES + CHILDREN
-    slot[EXPANDING_NODE] = node + 1
-    keep_order()
-    word = load(tree.halves, status)
-    if word & EXPANDING or not claim(mode, tree, status, word):
-        slot[EXPANDING_NODE] = 0
-        slot[CLASHES] += 1
-        return np.int64(NONE), False
-    known = np.int64(word & CHILD_COUNT_MASK)
-    child = find_outcome(tree, node, mark, looked_at, known)  # another worker may have been faster
-    is_new = child == NONE
-    if is_new:
-        child = place_for_child(tree, worker, node, known, known + RUN_LIMIT, False)
-        if child == NONE:
-            slot[FULL] += 1
-            is_new = False
-        else:
-            write_child(game, tree, child, outcome, in_flight_at_birth(mode))
-            tree.hashes[child] = mark
-            put_on_path(worker, child)
-            word = (word + 1) | BY_CHANCE
-    store(tree.halves, status, word)
-    keep_order()
-    slot[EXPANDING_NODE] = 0
-    return child, is_new
-
-
-def _pass_chance(game, mode, tree, worker, node, counts, settings):
-    if settings.chance == ENUMERATED:
-        return pass_listed(game, mode, tree, worker, node), False
-    return pass_hashed(game, mode, tree, worker, node, counts, settings)
-
-
-def _no_chance(game, mode, tree, worker, node, counts, settings):
-    return np.int64(NONE), False
-
-
-# Play an outcome; the child it leads to (NONE: it could not be added, the playout starts here) and whether that is new.
-pass_chance = switch(knows_chance, _pass_chance, _no_chance)
+    return add_outcome(game, mode, tree, worker, simulation, node, outcome, mark, known)

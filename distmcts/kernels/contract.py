@@ -4,7 +4,7 @@ import numpy as np
 
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.layout import FINE, MOVE_OUT_OF_RANGE, NO_END, NO_MOVES, TOO_MANY_MOVES
-from distmcts.kernels.tags import legal_moves
+from distmcts.kernels.rules import legal_moves
 
 
 @kernel

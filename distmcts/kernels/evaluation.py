@@ -1,4 +1,4 @@
-"""The game's evaluation of a position, and a cache of it in shared memory for games where it is dear (a transposition table).
+"""The game's evaluation of a position, and a cache of it in shared memory (a transposition table) for when it is expensive.
 
 One entry is 1 + players words: the state's hash xor all values, each turned by its place (else equal and opposite values would
 leave no trace), then the values as bits of floats. Workers write without a lock; an entry that two have written at once has a
@@ -10,27 +10,30 @@ import numpy as np
 
 from distmcts.kernels.atomics import load, store
 from distmcts.kernels.bits import float_bits, float_of_bits
-from distmcts.kernels.jit import part, switch
+from distmcts.kernels.jit import inner, switch
 from distmcts.kernels.layout import CACHE_HITS, EVALUATIONS
-from distmcts.kernels.modes import has
-from distmcts.kernels.tags import evaluate, state_hash
+from distmcts.kernels.modes import uses
+from distmcts.kernels.rules import evaluate, state_hash
 
 _64 = np.uint64(64)
 _NEVER = np.uint64(0xD1B54A32D192ED03)  # so that an empty entry fits no hash
 
 
-@part
+@inner
 def turned(word, place):
     """A word rotated by an amount that depends on its place."""
     bits = np.uint64(7 * (place + 1))
     return (word << bits) | (word >> (_64 - bits))
 
 
-def _evaluated(game, mode, worker, shared, state):
+@switch
+def value_position(game, mode, worker, shared, state):
+    """Write each player's expected result of an unfinished game into `worker.results`."""
     evaluate(game, state, worker.results)
     worker.slot[EVALUATIONS] += 1
 
 
+@value_position.when(uses("cache"))
 def _looked_up(game, mode, worker, shared, state):
     cache = shared.cache
     key = state_hash(game, state) ^ _NEVER
@@ -52,7 +55,3 @@ def _looked_up(game, mode, worker, shared, state):
         check ^= turned(word, i)
         store(cache, entry + 1 + i, word)
     store(cache, entry, check)
-
-
-# Write each player's expected result of an unfinished game into `worker.results`.
-value_position = switch(lambda game, mode, *_: has(mode, "cache"), _looked_up, _evaluated)

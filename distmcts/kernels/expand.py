@@ -1,62 +1,50 @@
 """Expansion: give a node one more child, for one of its moves that has none yet: a random one, or the best of some (sampled.py).
 
-Before: `state` is the node's position. After: the node has one child more, or COMPLETE is set, or nothing has changed because
-memory is used up, another worker is at it, or the game breaks its contract. Memory: one node per call, plus the free places of
-the last run.
+Before: `worker.state` is the node's position. After: the node has one child more, or COMPLETE is set, or nothing has changed
+because memory is used up, another worker is at it, or the game breaks its contract. Memory: one node per call, plus the free
+places of the last run.
 """
 
 import numpy as np
 
-from distmcts.kernels.atomics import keep_order, load, store
+from distmcts.kernels.atomics import keep_order
 from distmcts.kernels.contract import breach_of_list
-from distmcts.kernels.family import place_for_child, put_on_path, write_child
-from distmcts.kernels.jit import part, switch
-from distmcts.kernels.layout import (
-    BREACH,
-    CHILD_COUNT_MASK,
-    CHILDREN,
-    CLASHES,
-    COMPLETE,
-    EXPANDING,
-    EXPANDING_NODE,
-    FINE,
-    FULL,
-    HALVES,
-    MOVE_OUT_OF_RANGE,
-    NONE,
-    STAMP,
-)
-from distmcts.kernels.modes import claim, has, in_flight_at_birth
-from distmcts.kernels.rave import file_move
-from distmcts.kernels.rng import random_below
-from distmcts.kernels.sampled import best_of_samples, untried_rank
-from distmcts.kernels.tags import OVER, legal_moves, move_count
+from distmcts.kernels.family import child_by_move
+from distmcts.kernels.hooks import file_child
+from distmcts.kernels.jit import inner, switch
+from distmcts.kernels.layout import BREACH, CLASHES, COMPLETE, EXPANDING_NODE, FINE, FULL, MOVE_OUT_OF_RANGE, NONE, STAMP
+from distmcts.kernels.node import child_count, is_complete, is_expanding, publish_status, put_new, status_of
+from distmcts.kernels.place import place_for_child, put_on_path
+from distmcts.kernels.rng import random_below, random_rank
+from distmcts.kernels.rules import OVER, legal_moves, move_count
+from distmcts.kernels.updates import claim, in_flight_at_birth
+
+TRIES = 8  # for a rank that is not in the tree yet; ranks are so many that one is nearly always enough
 
 
-@part
-def expand(game, mode, tree, worker, shared, node, mover, settings):
+@inner
+def expand(game, mode, tree, worker, simulation, shared, node, mover, settings):
     """The new child, not yet played; NONE if none was added. `mover` is to move at the node."""
     slot = worker.slot
-    status = node * HALVES + CHILDREN
-    word = load(tree.halves, status)
-    if word & COMPLETE:
+    status = status_of(tree, node)
+    if is_complete(status):
         return np.int64(NONE)
     slot[EXPANDING_NODE] = node + 1
     keep_order()
-    if word & EXPANDING or not claim(mode, tree, status, word):
+    if is_expanding(status) or not claim(mode, tree, node, status):
         slot[EXPANDING_NODE] = 0
         slot[CLASHES] += 1
         return np.int64(NONE)
 
-    count = np.int64(word & CHILD_COUNT_MASK)
+    count = child_count(status)
     child = np.int64(NONE)
     if count == 0 and mover == OVER:
-        word |= COMPLETE
+        status |= COMPLETE
     else:
         legal = list_moves(game, worker)
         move = np.int64(-1)
         if legal > 0:
-            child = place_for_child(tree, worker, node, count, legal, not game.has_ranks or legal <= game.max_moves)
+            child = place_for_child(game, tree, worker, node, count, legal, not game.has_ranks or legal <= game.max_moves)
             if child == NONE:
                 slot[FULL] += 1
             else:
@@ -67,19 +55,19 @@ def expand(game, mode, tree, worker, shared, node, mover, settings):
         if move < 0:
             child = np.int64(NONE)
         else:
-            write_child(game, tree, child, move, in_flight_at_birth(mode))
-            file_move(game, mode, tree, worker, child, move)
-            put_on_path(worker, child)
-            word += 1
+            put_new(game, tree, child, move, in_flight_at_birth(mode))
+            file_child(game, mode, tree, worker, shared, mover, child, move)
+            put_on_path(simulation, child)
+            status += 1
             if count + 1 == legal:
-                word |= COMPLETE
-    store(tree.halves, status, word)
+                status |= COMPLETE
+    publish_status(tree, node, status)
     keep_order()
     slot[EXPANDING_NODE] = 0
     return child
 
 
-@part
+@inner
 def list_moves(game, worker):
     """How many legal moves there are; lists them in `worker.moves` unless they are too many. 0: the game is broken."""
     if game.has_ranks:
@@ -94,9 +82,9 @@ def list_moves(game, worker):
     return legal
 
 
-@part
+@inner
 def gather_untried(worker, legal):
-    """Move the listed moves without the mark of place_for_child to the front of the list; how many they are."""
+    """Move the listed moves without the mark of place_for_child to the front of the list; return their number."""
     stamp = worker.slot[STAMP]
     untried = 0
     for i in range(legal):  # no branch, since none could be foreseen
@@ -106,17 +94,19 @@ def gather_untried(worker, legal):
     return untried
 
 
-def _random_move(game, mode, tree, worker, shared, node, mover, count, legal, settings):
+@inner
+def untried_rank(game, tree, worker, node, ranks):
+    """A random rank that no child of the node has; -1 if none was found in some tries."""
+    for _ in range(TRIES):
+        move = random_rank(worker.rng, ranks)
+        if child_by_move(game, tree, node, move) == NONE:
+            return move
+    return np.int64(-1)
+
+
+@switch
+def pick_move(game, mode, tree, worker, shared, node, mover, count, legal, settings):
+    """An untried one of the legal moves; -1 if none was found. The node has `count` children."""
     if game.has_ranks and legal > game.max_moves:
         return untried_rank(game, tree, worker, node, legal)
     return worker.moves[random_below(worker.rng, gather_untried(worker, legal))]
-
-
-def _sampled_move(game, mode, tree, worker, shared, node, mover, count, legal, settings):
-    if not game.has_ranks or legal <= game.max_moves:
-        gather_untried(worker, legal)
-    return best_of_samples(game, mode, tree, worker, shared, node, mover, legal - count, legal, settings)
-
-
-# An untried one of the legal moves; -1 if none was found.
-pick_move = switch(lambda game, mode, *_: has(mode, "sampled"), _sampled_move, _random_move)

@@ -9,10 +9,10 @@ Both together: a child is added only when both allow it.
 
 import numpy as np
 
-from distmcts.kernels.jit import part
+from distmcts.kernels.jit import inner
 
 
-@part
+@inner
 def may_widen(children, visits, settings):
     """Whether progressive widening allows one more child."""
     if settings.widening <= 0.0 or children == 0:
@@ -20,7 +20,7 @@ def may_widen(children, visits, settings):
     return children < np.ceil(settings.widening * np.float64(visits) ** settings.widening_power)
 
 
-@part
+@inner
 def is_urgent(best_score, settings):
     """Whether an untried move is more urgent than the best child."""
-    return best_score < settings.urgency
+    return best_score < settings.first_play_urgency

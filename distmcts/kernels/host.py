@@ -2,8 +2,8 @@
 
 A state of such a game holds no position. It says how to get there: the moves from the root's position on.
 
-  word 0   ADDRESS   of the function on the host (parallel/hosting.py) that answers questions; the same for all workers
-  word 1   ANSWER    to the last question, + PLAYER_ZERO; 0: no answer, something went wrong
+  word 0   ADDRESS   of the function on the host (parallel/hosting.py) that replies to questions; the same for all workers
+  word 1   REPLY     to the last question, + PLAYER_ZERO; 0: no reply, something went wrong
   word 2   LENGTH    how many moves follow
   word 3   MOVES     the moves and outcomes played since the root
 
@@ -23,12 +23,13 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from distmcts.kernels.atomics import load, store
-from distmcts.kernels.jit import part, switch
+from distmcts.kernels.jit import inner, switch
 from distmcts.kernels.layout import BREACH, MAX_DEPTH, PLAYER_ZERO, RULES_FAILED
-from distmcts.kernels.tags import in_python, player
+from distmcts.kernels.rules import player
+from distmcts.kernels.tags import in_python
 
 ADDRESS = 0
-ANSWER = 1
+REPLY = 1
 LENGTH = 2
 MOVES = 3
 STATE_WORDS = MOVES + MAX_DEPTH + 2  # the last node may be followed by an outcome, and by a move that is only looked at
@@ -42,7 +43,7 @@ RETURNS = 4
 EVALUATION = 5
 PRIORS = 6
 
-NO_ANSWER = -PLAYER_ZERO  # what a question without an answer seems to say
+NO_REPLY = -PLAYER_ZERO  # what a question without a reply seems to say
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -72,12 +73,12 @@ else:
         return types.void(state, types.int64), generate
 
 
-@part
+@inner
 def ask(state, question):
-    """The host's answer, or NO_ANSWER."""
-    state[ANSWER] = _0
+    """The host's reply, or NO_REPLY."""
+    state[REPLY] = _0
     call_host(state, question)
-    return np.int64(state[ANSWER]) - PLAYER_ZERO
+    return np.int64(state[REPLY]) - PLAYER_ZERO
 
 
 # ---- the rules of every game in Python ----------------------------------------------------------------------------------------
@@ -119,6 +120,13 @@ def priors(game, state, moves, count, priors):
 # ---- what kernels do differently ----------------------------------------------------------------------------------------------
 
 
+@switch
+def player_at(game, tree, worker, node):
+    """Who is to move at a node, whose position is `worker.state`; NO_REPLY: the rules failed, and BREACH is set."""
+    return player(game, worker.state)
+
+
+@player_at.when(in_python)
 def _known_player(game, tree, worker, node):
     known = np.int64(load(tree.players, node))
     if known == 0:
@@ -130,16 +138,8 @@ def _known_player(game, tree, worker, node):
     return known - PLAYER_ZERO
 
 
-def _player(game, tree, worker, node):
-    return player(game, worker.state)
-
-
-# Who is to move at a node, whose position is `worker.state`; NO_ANSWER: the rules failed, and BREACH is set.
-player_at = switch(in_python, _known_player, _player)
-
-
-@part
+@inner
 def play_on_host(worker):
     """The host plays on from `worker.state` as the settings say, and writes `worker.results`."""
-    if ask(worker.state, PLAYOUT) == NO_ANSWER:
+    if ask(worker.state, PLAYOUT) == NO_REPLY:
         worker.slot[BREACH] = RULES_FAILED

@@ -5,13 +5,16 @@ fingerprint of every kernel source: an edited kernel can never be served from an
 apart, by the name of the game's type (tags.py).
 """
 
+import functools
 import hashlib
 import inspect
 import os
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba.extending import overload
@@ -68,7 +71,7 @@ def kernel(function):
     return numba.njit(**OPTIONS)(function)
 
 
-def part(function):
+def inner(function):
     """A kernel that only kernels call: without the door for Python, which costs a third of the compile time."""
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function)
 
@@ -83,19 +86,97 @@ def entry(function):
         numba.config.CACHE_DIR = before
 
 
-def switch(condition, on, off):
-    """A function that is `on` where `condition(arguments)` holds and `off` elsewhere, decided when kernels are compiled.
+# ---- what is decided when kernels are compiled ----------------------------------------------------------------------------
 
-    `condition` gets the arguments' types then, and without the compiler the arguments themselves. What is not chosen is not even
-    looked at by the compiler. Both functions are plain ones with the same argument names.
+Condition = Callable[
+    [Any, Any], bool
+]  # of the game and the mode: their types in compiled code, or without the compiler themselves
+
+
+def switch(default):
+    """A function with several bodies, one of which is taken for good when a kernel that calls it is compiled.
+
+        @switch
+        def enter(mode, tree, node): ...                # the body where no case applies
+
+        @enter.when(is_alone)
+        def _enter_alone(mode, tree, node): ...         # the first case that applies is taken; a case may be a switch itself
+
+    A condition looks at the arguments named `game` and `mode`. A body that is not taken is not even looked at by the compiler.
+    """
+    cases: list[tuple[Condition, Callable]] = []
+    names = _parameters(default)
+
+    def body_for(*args):
+        chosen = next((body for condition, body in cases if condition(*_game_and_mode(names, args))), default)
+        return chosen.body_for(*args) if hasattr(chosen, "body_for") else chosen
+
+    return _decided(default, body_for, cases)
+
+
+def chain(passed: str | None = None):
+    """A function made of all cases that apply, one after the other, in the order in which they were added; else of the default.
+
+    `passed`: the argument that each case returns, changed or not, and the next one is given.
     """
 
+    def decorate(default):
+        cases: list[tuple[Condition, Callable]] = []
+        names = _parameters(default)
+        joined: dict[tuple[Callable, ...], Callable] = {}
+
+        def body_for(*args):
+            bodies = tuple(body for condition, body in cases if condition(*_game_and_mode(names, args)))
+            if len(bodies) < 2:
+                return bodies[0] if bodies else default
+            if bodies not in joined:
+                joined[bodies] = _one_after_the_other(default.__name__, names, passed, bodies)
+            return joined[bodies]
+
+        return _decided(default, body_for, cases)
+
+    return decorate
+
+
+def _parameters(function) -> list[str]:
+    return list(inspect.signature(function).parameters)
+
+
+def _game_and_mode(names, args):
+    given = dict(zip(names, args, strict=True))
+    return given.get("game"), given.get("mode")
+
+
+def _decided(default, body_for, cases):
+    """The function that kernels call."""
+
+    @functools.wraps(default)
     def call(*args):
-        return (on if condition(*args) else off)(*args)
+        return body_for(*args)(*args)
 
-    def choose(*args):
-        return on if condition(*args) else off
+    def when(condition: Condition):
+        def add(body):
+            if _parameters(body) != _parameters(default):
+                raise TypeError(f"{body.__qualname__} must have the parameters of {default.__qualname__}: {_parameters(default)}")
+            cases.append((condition, body))
+            return body
 
-    call.__signature__ = choose.__signature__ = inspect.signature(on)
-    overload(call, jit_options=OPTIONS)(choose)
+        return add
+
+    def chosen(*args):
+        return body_for(*args)
+
+    chosen.__signature__ = inspect.signature(default)
+    overload(call, jit_options=OPTIONS)(chosen)
+    call.when = when
+    call.body_for = body_for
     return call
+
+
+def _one_after_the_other(name: str, names: list[str], passed: str | None, bodies: Sequence[Callable]) -> Callable:
+    arguments = ", ".join(names)
+    target = f"{passed} = " if passed else ""
+    lines = [f"def {name}({arguments}):", *(f"    {target}body_{i}({arguments})" for i in range(len(bodies)))]
+    scope = {f"body_{i}": inner(body) for i, body in enumerate(bodies)}
+    exec("\n".join([*lines, f"    return {passed}"]), scope)
+    return scope[name]

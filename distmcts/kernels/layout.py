@@ -11,22 +11,22 @@ The tree, as a person draws it and as it lies in memory (32 bytes a node; childr
 A node gets one child per simulation, in random order. Its first run holds 2 children, the next 4, then 8, ... up to
 RUN_LIMIT, the last one only what is left of its legal moves. kernels/runs.py says how a run is found.
 
-One record is four int64 words, the last two of them read as four int32 halves:
+One record is four int64 words, the last two of them read as four int32 halves. node.py reads and writes its fields by name:
 
   field        place      who writes it, how                                              legal transitions
   counts       word 0     visits * ONE_VISIT + in_flight; one atomic operation moves      in_flight +1 on the way down;
                           a simulation from one to the other                              visits +1, in_flight -1 on the way up
-  value_sum    word 1     sum of rewards, fixed point, unit 1 / SCALE; written together   any, within visits * SCALE
-                          with `counts` (16-byte compare-and-swap), so that a visit
-                          without its reward never exists
+  value_sum    word 1     sum of rewards, fixed point; written together with `counts`     any, within visits * SCALE
+                          (16-byte compare-and-swap), so that a visit without its
+                          reward never exists
   first        half 4     start of the first run; by the holder of EXPANDING              0 to a node, once
-  children     half 5     how many children, + COMPLETE when no legal move is left,       count up; EXPANDING 0 to 1 by
-                          + EXPANDING while one worker adds a child. Released after the   compare-and-swap, back by the same
-                          child's move is written, so that who reads a count sees moves   worker; COMPLETE, BY_CHANCE 0 to 1,
-                          + BY_CHANCE when they are outcomes of a chance event            once
+  children     half 5     status: how many children, + COMPLETE when no legal move is     count up; EXPANDING 0 to 1 by
+                          left, + BY_CHANCE when they are outcomes of a chance event,     compare-and-swap, back by the same
+                          + EXPANDING while one worker adds a child. Released after the   worker; COMPLETE, BY_CHANCE 0 to 1,
+                          child's move is written: a count that is read covers moves      once
   move         half 6     the move that leads here; by the creator, before `children`     once
-  next         half 7     start of a later run of the same family (kernels/runs.py);     0 to a node, once
-                          by the holder of EXPANDING
+  next         half 7     start of a later run of the same family (runs.py); by the       0 to a node, once
+                          holder of EXPANDING
 
 Columns of their own:
 
@@ -35,40 +35,31 @@ Columns of their own:
                           2^32. Most nodes never touch it
   locks        int32      only with node-locks: 0, or 1 + slot of the worker inside       compare-and-swap; back by the same
 
-Columns that a tree has only when its search uses them (elsewhere they have one element):
-
-  high         int32      upper half of `move`, of games with more than 2^31 moves; by    once
-                          the creator, before `children`; so are the next three
-  hashes       int64      chance="hashed": the hash of an outcome's position              once
-  priors       float32    PUCT: of a move; solver, or games in Python: the probability    once
-                          of an outcome
-  keys         int32      RAVE: what the move is filed under                              once
-  rave         int64 x 2  RAVE: visits and sum of rewards; two atomic adds                any; sum within visits * SCALE
-  squares      int64      UCB1-Tuned: sum of squared rewards, unit 1 / SCALE; atomic      only up
-  proofs       int32      solver: 0, or PROOF_ZERO + the exact value, unit 1 / SCALE;     0 to a value, once
-                          who writes it twice writes the same
-  players      int32      games in Python: who is to move, + PLAYER_ZERO                  0 to a player, once
-
-What is in `rave` and `squares` guides selection and is no part of the result: a worker that is killed may leave one simulation
-half counted there. In everything else nothing is ever lost.
+Features add columns of their own (features.py). What is in `rave` and `squares` guides selection and is no part of the result: a
+worker that is killed may leave one simulation half counted there. In everything else nothing is ever lost.
 
 `visits` and `value_sum` hold finished simulations only; nothing in them is ever undone. Virtual loss and WU-UCT are two ways
 of reading `in_flight` (select.py). The value of a node is seen by the player who moved into it; the root's by the player
-before the one to move. An outcome of chance is seen by who moved into the chance node, whose value so is the mean of its
-outcomes. So extra turns, chance and more than two players are no special cases.
+before the one to move. An outcome of chance is seen by the player who moved into the chance node, whose value therefore is the
+mean of its outcomes. So extra turns, chance and more than two players are no special cases.
+
+Fixed point: a reward of 1 is SCALE. Sums are exact, whatever the order in which they are added.
 
 At rest: visits = 1 + extra + visits of the children, for every node (without the 1 for the root); in_flight = 0.
 tree/audit.py checks it. Nodes that are added all at once (outcomes, or moves with priors) start with extra = -1: nobody has
 evaluated them yet.
 
-The journal. Each worker has a slot, and writes there what it is about to do before it does it. When it is killed, at any
-instruction, tree/repair.py reads the slot and finishes or takes back what was under way. Only the worker writes to its
-slot while it lives.
+A simulation under way is a record, too (Simulation, below). A worker owns one or more of them. Its journal says what is about to
+be done before it is done: when the worker is killed, at any instruction, tree/repair.py reads the record and finishes or takes
+back what was under way. What a worker can only do once at a time (hold locks, add a child) is noted in its slot. Only the worker
+writes to its slot and its records while it lives.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+
+from distmcts.kernels.features import BUFFERS, COLUMNS, SETTINGS
 
 # ---- nodes ---------------------------------------------------------------------------------------------------------------
 
@@ -84,6 +75,7 @@ FIRST = 4
 CHILDREN = 5
 MOVE = 6
 NEXT = 7
+NODE = np.dtype([("counts", "i8"), ("value_sum", "i8"), ("first", "i4"), ("children", "i4"), ("move", "i4"), ("next", "i4")])
 
 ROOT = 0
 NONE = 0  # no node has the root as a child, so its index can say "none"
@@ -101,18 +93,6 @@ CHILD_COUNT_MASK = BY_CHANCE - 1
 PROOF_ZERO = 2 * SCALE  # of `proofs`: 0 stays "not proven"
 PROOF_WON = PROOF_ZERO + SCALE
 PLAYER_ZERO = 3  # of `players`: 0 stays "not known", CHANCE and OVER are negative
-
-# Optional columns: dtype, elements a node
-OPTIONAL = {
-    "high": ("i4", 1),
-    "hashes": ("i8", 1),
-    "priors": ("f4", 1),
-    "keys": ("i4", 1),
-    "rave": ("i8", 2),
-    "squares": ("i8", 1),
-    "proofs": ("i4", 1),
-    "players": ("i4", 1),
-}
 
 FIRST_RUN = 2
 RUN_LIMIT = 1024
@@ -133,53 +113,58 @@ PAUSE = 0  # set by the owner of the search: 1: return at the next simulation; A
 TICKETS = 8  # simulations not yet taken; workers take some at a time; may go below 0
 GLOBAL_LOCK = 16  # 0, or 1 + slot of the worker inside
 ROUND = 24  # leaf scheme: number of the leaf being played out, or ROUNDS_CLOSED; the leader writes it, its owner opens it
-ROUND_PLAYOUTS = 32  # leaf scheme: how many playouts this leaf gets
+ROUND_PLAYOUTS = 32  # leaf scheme: how many playouts this leaf gets; the leader writes it
 ROOT_MOVER = 33  # the player by whom the root's value is seen; changes between searches only
 CONTROL_WORDS = 40
 
 ABANDON = 2
 ROUNDS_CLOSED = -1
-ANSWER_WORDS = 16  # leaf scheme: a worker's last round, then its rewards in it; two cache lines each
+SUM_WORDS = 16  # leaf scheme: a worker's last round, then its rewards in it; two cache lines each
 
-# ---- a worker's slot (int64 array) ----------------------------------------------------------------------------------------
+# ---- the journal of a simulation (int64 array) ----------------------------------------------------------------------------
 
 STAGE = 0  # IDLE, DESCENT or BACKUP
 DEPTH = 1  # nodes on `path`
-BEGUN = 2  # in BACKUP: last position on the path whose update was begun; goes from DEPTH down to 0
-DONE = 3  # in BACKUP: last position whose update was finished; BEGUN, or one more
-BACKED_UP = 4  # in BACKUP: how many visits each node of the path gets
-EXPANDING_NODE = 5  # 1 + node being given a child; 0: none
-PENDING_RUN = 6  # start of a run that is reserved but may not be linked yet
-PENDING_SIZE = 7
+BORN = 2  # 1 when the last node on the path is new: created by this simulation
+BEYOND = 3  # 1 when the position has gone beyond the last node of the path: to an outcome of chance that could not be added
+BEGUN = 4  # in BACKUP: last position on the path whose update was begun; goes from DEPTH down to 0
+DONE = 5  # in BACKUP: last position whose update was finished; BEGUN, or one more
+BACKED_UP = 6  # in BACKUP: how many visits each node of the path gets
+BOUND_AT = 7  # in BACKUP, solver: 1 + position on the path whose bound counts from there up; 0: none yet
 REDO_COUNTS = 8  # where a plain store is used: what will be written
 REDO_VALUE = 9
-CHUNK_NEXT = 10  # the worker's own reserve of nodes
-CHUNK_END = 11
-TAKEN = 12  # tickets taken and not yet used
-FINISHED = 13  # simulations finished in this search
-LOCKED_NODE = 14  # 1 + node whose lock is wanted or held
-LOCKED_CHILD = 15  # 1 + child whose lock is wanted or held at the same time
-LOCK_SPINS = 16  # turns spent waiting for locks
-CLASHES = 17  # times a node was being expanded by another worker
-FULL = 18  # times there was no room for a child
-STAMP = 19  # marks moves that a node already has (expand.py)
-HEARTBEAT = 20  # grows while the worker is alive
-BORN = 21  # 1 when the last node on the path is new: created by this simulation
-SLOT_INDEX = 22  # 1 + number of this worker, as it stands in locks
-DOING = 23  # what the worker is at, for those who look on: SELECTING, PLAYING, ...; no part of the journal
-BREACH = 24  # how the game broke its contract, or FINE
-RAVE_STAMP = 25  # marks moves played in this simulation (rave.py)
-EVALUATIONS = 26  # asked of the game
-CACHE_HITS = 27  # found in the cache instead
-BEYOND = 29  # 1 when `state` has gone beyond the last node of the path: to an outcome of chance that could not be added
-BOUND_AT = 28  # in BACKUP, solver: 1 + position on the path whose bound counts from there up; 0: none yet
-SLOT_WORDS = 32
-
-NO_BOUND = 1 << 62
+JOURNAL_WORDS = 16
 
 IDLE = 0
 DESCENT = 1
 BACKUP = 2
+
+# ---- a worker's slot (int64 array) ----------------------------------------------------------------------------------------
+
+EXPANDING_NODE = 0  # 1 + node being given a child; 0: none
+PENDING_RUN = 1  # start of a run that is reserved but may not be linked yet
+PENDING_SIZE = 2
+CHUNK_NEXT = 3  # the worker's own reserve of nodes
+CHUNK_END = 4
+LOCKED_NODE = 5  # 1 + node whose lock is wanted or held
+LOCKED_CHILD = 6  # 1 + child whose lock is wanted or held at the same time
+SLOT_INDEX = 7  # 1 + number of this worker, as it stands in locks
+TAKEN = 8  # tickets taken and not yet used
+FINISHED = 9  # simulations finished in this search
+BREACH = 10  # how the game broke its contract, or FINE
+STAMP = 11  # marks moves that a node already has (expand.py)
+RAVE_STAMP = 12  # marks moves played in this simulation (rave.py)
+TURN = 13  # simulated workers: whose turn it is; only up
+HEARTBEAT = 14  # grows while the worker is alive
+DOING = 15  # what the worker is at, for whoever watches: SELECTING, PLAYING, ...
+LOCK_SPINS = 16  # turns spent waiting for locks
+CLASHES = 17  # times a node was being expanded by another worker
+FULL = 18  # times there was no room for a child
+EVALUATIONS = 19  # asked of the game
+CACHE_HITS = 20  # found in the cache instead
+SLOT_WORDS = 24
+
+NO_BOUND = 1 << 62
 
 NOTHING = 0
 SELECTING = 1  # and expanding, when EXPANDING_NODE is set
@@ -192,7 +177,7 @@ WAITING = 4  # for a lock, or for other workers' playouts
 PAUSED = 0  # PAUSE was set
 EXHAUSTED = 1  # no tickets left
 SLICE_OVER = 2  # the agreed number of simulations is done; call again
-
+READY = 4  # of a simulation: it has its rewards, and can be backed up
 BROKEN = 3  # the game broke its contract: `BREACH` of the slot says how, `state` where; the simulation stays under way
 
 # How a game can break its contract
@@ -208,55 +193,98 @@ RULES_FAILED = 6  # rules in Python raised an exception; the host knows which
 
 # ---- choices --------------------------------------------------------------------------------------------------------------
 
-LOCK_FREE = 0
-NODE_LOCKS = 1
-ONE_LOCK = 2
-
 READ_NOTHING = 0  # selection does not look at in_flight
 READ_VIRTUAL_LOSS = 1
 READ_WU_UCT = 2
 
-ENUMERATED = 0  # chance: all outcomes are added with their probabilities
-HASHED = 1  # chance: outcomes are added as they come, told apart by the hash of their position
+# Protocols: how workers write to a tree
+ALONE = "alone"  # one worker owns the tree (serial, root). No atomics, no in_flight
+LEADER = "leader"  # the same, and all workers evaluate what it finds (leaf)
+LOCK_FREE = "lockfree"  # workers share the tree. Every update is one atomic operation
+NODE_LOCKS = "node-locks"  # workers share the tree. Every update is done under the node's lock
+ONE_LOCK = "global-lock"  # workers share the tree, and take turns
+PROTOCOLS = (ALONE, LEADER, LOCK_FREE, NODE_LOCKS, ONE_LOCK)
+SHARING = (LOCK_FREE, NODE_LOCKS, ONE_LOCK)
+
+# ---- how numbers are packed; for arrays, too --------------------------------------------------------------------------------
 
 
-class Tree(NamedTuple):
-    """One tree. All arrays lie in the segment."""
-
-    words: np.ndarray  # int64 [capacity * WORDS]
-    halves: np.ndarray  # int32 [capacity * HALVES], the same bytes
-    extra: np.ndarray  # int32 [capacity]
-    locks: np.ndarray  # int32 [capacity], or [1] when locks are not used
-    heap: np.ndarray  # int64 [HEAP_WORDS]
-    # As in OPTIONAL: [capacity * elements], or [1] when the search does not use it
-    high: np.ndarray
-    hashes: np.ndarray
-    priors: np.ndarray
-    keys: np.ndarray
-    rave: np.ndarray
-    squares: np.ndarray
-    proofs: np.ndarray
-    players: np.ndarray
+def visits_in(counts):
+    return counts >> IN_FLIGHT_BITS
 
 
-class Worker(NamedTuple):
-    """What one worker writes to. All arrays lie in the segment, so that others can read them when it is dead."""
+def in_flight_in(counts):
+    return counts & IN_FLIGHT_MASK
 
-    slot: np.ndarray  # int64 [SLOT_WORDS]
+
+def packed(visits, in_flight):
+    """Counts, or what is added to them."""
+    return visits * ONE_VISIT + in_flight
+
+
+def child_count(status):
+    return status & CHILD_COUNT_MASK
+
+
+def link_holder(first, before, number):
+    """The node whose `next` is the start of run `number` (1 or more); `before` is the start of the run before it. See runs.py."""
+    return first + number - 1 if number <= FIRST_RUN else before
+
+
+def size_after(size):
+    """How many children the run after one of this size has."""
+    return min(size * 2, RUN_LIMIT)
+
+
+# ---- the arrays -------------------------------------------------------------------------------------------------------------
+# All of them lie in the segment: others can read what a worker wrote when it is dead.
+
+Tree = NamedTuple(
+    "Tree",
+    [
+        ("words", np.ndarray),  # int64 [capacity * WORDS]
+        ("halves", np.ndarray),  # int32 [capacity * HALVES], the same bytes
+        ("extra", np.ndarray),  # int32 [capacity]
+        ("locks", np.ndarray),  # int32 [capacity], or [1] when locks are not used
+        ("heap", np.ndarray),  # int64 [HEAP_WORDS]
+        # [capacity * elements], or [1] when the search does not use it
+        *((column.name, np.ndarray) for column in COLUMNS),
+    ],
+)
+
+
+class Simulation(NamedTuple):
+    """One simulation under way."""
+
+    journal: np.ndarray  # int64 [JOURNAL_WORDS]
     path: np.ndarray  # int32 [MAX_DEPTH], nodes from the root down
     movers: np.ndarray  # int32 [MAX_DEPTH], the player who moved into each
-    rewards: np.ndarray  # int64 [MAX_PLAYERS], of the simulation being backed up; unit 1 / SCALE
-    results: np.ndarray  # float64 [MAX_PLAYERS], as the game writes them
-    rng: np.ndarray  # uint64 [2]
-    state: np.ndarray  # uint64 [state_words of the game]
-    moves: np.ndarray  # int64 [list_length of the game]
-    marks: np.ndarray  # int64 [mark_count of the game]
-    outcomes: np.ndarray  # int64 [max_outcomes of the game]
-    probabilities: np.ndarray  # float64 [max_outcomes of the game]
-    trial: np.ndarray  # uint64 [2 * state_words of the game]: positions looked at and left again
-    priors: np.ndarray  # float64 [max_moves of the game], PUCT; else [1]
-    played: np.ndarray  # int64 [players * rave_keys of the game], RAVE; else [1]
+    rewards: np.ndarray  # int64 [MAX_PLAYERS], fixed point, of all its visits together
     bounds: np.ndarray  # int64 [MAX_DEPTH], solver: what a node of the path is worth by a proof, or NO_BOUND; else [1]
+
+
+def simulation_of(worker, index):
+    """One of a worker's records. Those of `simulations` have a row for each."""
+    rows = worker.simulations
+    return Simulation(rows.journal[index], rows.path[index], rows.movers[index], rows.rewards[index], rows.bounds[index])
+
+
+Worker = NamedTuple(
+    "Worker",
+    [
+        ("slot", np.ndarray),  # int64 [SLOT_WORDS]
+        ("simulations", Simulation),  # a row for each
+        ("results", np.ndarray),  # float64 [MAX_PLAYERS], as the game writes them
+        ("rng", np.ndarray),  # uint64 [2]
+        ("state", np.ndarray),  # uint64 [state_words of the game]
+        ("moves", np.ndarray),  # int64 [list_length of the game]
+        ("marks", np.ndarray),  # int64 [mark_count of the game]
+        ("outcomes", np.ndarray),  # int64 [max_outcomes of the game]
+        ("probabilities", np.ndarray),  # float64 [max_outcomes of the game]
+        ("trial", np.ndarray),  # uint64 [2 * state_words of the game]: positions looked at and left again
+        *((buffer.name, np.ndarray) for buffer in BUFFERS),
+    ],
+)
 
 
 class Shared(NamedTuple):
@@ -265,24 +293,19 @@ class Shared(NamedTuple):
     control: np.ndarray  # int64 [CONTROL_WORDS]
     root_state: np.ndarray  # uint64 [state_words of the game]
     leaf_state: np.ndarray  # uint64 [state_words of the game], leaf scheme
-    answers: np.ndarray  # int64 [workers * ANSWER_WORDS], leaf scheme; each worker writes its own line
-    cache: np.ndarray  # uint64 [entries * (1 + players of the game)], evaluation cache (evaluation.py); else [1]
+    sums: np.ndarray  # int64 [workers * SUM_WORDS], leaf scheme; each worker writes its own lines
+    cache: np.ndarray  # uint64 [entries * (1 + players of the game)], evaluation cache; else [1]
 
 
-class Settings(NamedTuple):
-    """How to search. Plain numbers: a change of settings compiles nothing."""
-
-    c: float  # exploration constant
-    reading: int  # of in_flight: READ_NOTHING, READ_VIRTUAL_LOSS, READ_WU_UCT
-    weight: float  # of one simulation in flight
-    cutoff: int  # moves in a playout before the evaluation is asked; -1: play to the end
-    synchronisation: int  # LOCK_FREE, NODE_LOCKS, ONE_LOCK
-    chance: int = ENUMERATED  # or HASHED
-    # What follows is read only by searches with the feature (modes.py):
-    urgency: float = np.inf  # of a move not tried yet
-    widening: float = 0.0  # k and alpha of progressive widening: k * visits^alpha children; 0: no limit
-    widening_power: float = 0.5
-    chance_widening: float = 0.0  # the same of outcomes
-    chance_widening_power: float = 0.5
-    samples: int = 1  # K of best-of-K expansion
-    rave: float = 0.0  # k of RAVE: so many visits weigh as much as RAVE
+# How to search, in plain numbers: a change of them compiles nothing.
+Settings = NamedTuple(
+    "Settings",
+    [
+        ("c", float),  # exploration constant
+        ("reading", int),  # of in_flight: READ_NOTHING, READ_VIRTUAL_LOSS, READ_WU_UCT
+        ("weight", float),  # of one simulation in flight
+        ("cutoff", int),  # moves in a playout before the evaluation is asked; -1: play to the end
+        # read only by searches with the feature
+        *((setting.name, setting.kind) for setting in SETTINGS if setting.off is not None),
+    ],
+)

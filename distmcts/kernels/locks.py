@@ -5,13 +5,13 @@ A worker holds at most a node's lock and that of one of its children, always tak
 """
 
 from distmcts.kernels.atomics import compare_and_swap, keep_order, load, store, yield_core
-from distmcts.kernels.jit import part
+from distmcts.kernels.jit import inner
 from distmcts.kernels.layout import DOING, GLOBAL_LOCK, HEARTBEAT, LOCK_SPINS, SLOT_INDEX, WAITING
 
 SPINS_BEFORE_YIELD = 64  # the holder may be waiting for this very core
 
 
-@part
+@inner
 def spin_lock(locks, index, worker):
     """Wait for a lock and take it."""
     mine = worker.slot[SLOT_INDEX]
@@ -30,7 +30,7 @@ def spin_lock(locks, index, worker):
     worker.slot[DOING] = doing
 
 
-@part
+@inner
 def lock(tree, worker, field, node):
     """Take a node's lock; `field` of the slot says which it is, before it is taken."""
     worker.slot[field] = node + 1
@@ -38,18 +38,18 @@ def lock(tree, worker, field, node):
     spin_lock(tree.locks, node, worker)
 
 
-@part
+@inner
 def unlock(tree, worker, field, node):
     store(tree.locks, node, 0)
     keep_order()
     worker.slot[field] = 0
 
 
-@part
+@inner
 def lock_all(shared, worker):
     spin_lock(shared.control, GLOBAL_LOCK, worker)
 
 
-@part
+@inner
 def unlock_all(shared, worker):
     store(shared.control, GLOBAL_LOCK, 0)

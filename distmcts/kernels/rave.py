@@ -14,28 +14,21 @@ import math
 import numpy as np
 
 from distmcts.kernels.atomics import load
-from distmcts.kernels.jit import part, switch
-from distmcts.kernels.layout import (
-    BREACH,
-    BY_CHANCE,
-    CHILD_COUNT_MASK,
-    CHILDREN,
-    DEPTH,
-    FIRST,
-    FIRST_RUN,
-    HALVES,
-    KEY_OUT_OF_RANGE,
-    RAVE_STAMP,
-    SCALE,
-)
-from distmcts.kernels.modes import add, has
-from distmcts.kernels.runs import link_to_run, next_size
-from distmcts.kernels.tags import rave_key
+from distmcts.kernels.family import first_child, next_child
+from distmcts.kernels.hooks import adjust_mean, after_simulation, begin_simulation, file_child, note_move
+from distmcts.kernels.jit import inner
+from distmcts.kernels.layout import BREACH, DEPTH, KEY_OUT_OF_RANGE, NONE, RAVE_STAMP, SCALE
+from distmcts.kernels.modes import uses
+from distmcts.kernels.node import is_by_chance, status_of
+from distmcts.kernels.rules import rave_key
+from distmcts.kernels.updates import add
 
 ONE_SIMULATION = 1 << 22  # stamps of two simulations lie so far apart, more than any playout has moves
 
+is_used = uses("rave")
 
-@part
+
+@inner
 def checked_key(game, worker, state, move):
     """The key of a move; 0, and a breach of the contract, if it is out of range."""
     key = np.int64(rave_key(game, state, move))
@@ -45,47 +38,23 @@ def checked_key(game, worker, state, move):
     return np.int64(0)
 
 
-def _nothing(game, mode, tree, worker, child, move):
-    pass
-
-
-def _file_move(game, mode, tree, worker, child, move):
+@file_child.when(is_used)
+def _file_key(game, mode, tree, worker, shared, mover, child, move):
     tree.keys[child] = checked_key(game, worker, worker.state, move)
 
 
-# Write a new child's key; `worker.state` is the position the move is made in.
-file_move = switch(lambda game, mode, *_: has(mode, "rave"), _file_move, _nothing)
-
-
-def _no_begin(mode, worker):
-    pass
-
-
-def _begin(mode, worker):
+@begin_simulation.when(is_used)
+def _forget_moves(mode, worker):
     worker.slot[RAVE_STAMP] = (worker.slot[RAVE_STAMP] // ONE_SIMULATION + 1) * ONE_SIMULATION
 
 
-# A new simulation: whatever was noted before is no longer true.
-forget_moves = switch(lambda mode, *_: has(mode, "rave"), _begin, _no_begin)
-
-
-def _no_note(game, mode, worker, state, mover, move):
-    pass
-
-
-def _note(game, mode, worker, state, mover, move):
+@note_move.when(is_used)
+def _note_key(game, mode, worker, state, mover, move):
     worker.slot[RAVE_STAMP] += 1
     worker.played[mover * game.rave_keys + checked_key(game, worker, state, move)] = worker.slot[RAVE_STAMP]
 
 
-# Note a move that a player is about to make in `state`.
-note_move = switch(lambda game, mode, *_: has(mode, "rave"), _note, _no_note)
-
-
-def _no_blend(mode, tree, child, visits, mean, settings):
-    return mean
-
-
+@adjust_mean.when(is_used)
 def _blend(mode, tree, child, visits, mean, settings):
     noted = load(tree.rave, 2 * child)
     if noted <= 0:
@@ -94,48 +63,25 @@ def _blend(mode, tree, child, visits, mean, settings):
     return (1.0 - beta) * mean + beta * (load(tree.rave, 2 * child + 1) / (noted * SCALE))
 
 
-# The mean that selection uses.
-blend = switch(lambda mode, *_: has(mode, "rave"), _blend, _no_blend)
-
-
-@part
-def _credit_children(mode, tree, worker, node, mover, since, keys, reward):
+@inner
+def credit_children(mode, tree, worker, node, mover, since, keys, reward):
     """Give the reward to the children of a node whose move its player made at stamp `since` or later."""
-    word = load(tree.halves, node * HALVES + CHILDREN)
-    left = np.int64(word & CHILD_COUNT_MASK)
-    if word & BY_CHANCE or left == 0:
-        return
-    first = run = np.int64(load(tree.halves, node * HALVES + FIRST))
-    size = FIRST_RUN
-    number = 0
-    while True:
-        for child in range(run, run + min(size, left)):
-            if worker.played[mover * keys + tree.keys[child]] >= since:
-                add(mode, tree.rave, 2 * child, 1)
-                add(mode, tree.rave, 2 * child + 1, reward)
-        left -= size
-        if left <= 0:
-            return
-        number += 1
-        run = np.int64(load(tree.halves, link_to_run(first, run, number)))
-        size = next_size(size)
+    at = first_child(tree, node)
+    while at.child != NONE:
+        if worker.played[mover * keys + tree.keys[at.child]] >= since:
+            add(mode, tree.rave, 2 * at.child, 1)
+            add(mode, tree.rave, 2 * at.child + 1, reward)
+        at = next_child(tree, at)
 
 
-def _no_credit(game, mode, tree, worker, visits):
-    pass
-
-
-def _credit(game, mode, tree, worker, visits):
+@after_simulation.when(is_used)
+def _credit_moves(game, mode, tree, worker, simulation, visits):
     # The n-th move of the simulation has stamp `start + n`. Outcomes of chance have none, so stamps lag behind depth.
     stamp = worker.slot[RAVE_STAMP] // ONE_SIMULATION * ONE_SIMULATION
-    for position in range(worker.slot[DEPTH] - 1):
-        node = worker.path[position]
-        if load(tree.halves, node * HALVES + CHILDREN) & BY_CHANCE:
+    for position in range(simulation.journal[DEPTH] - 1):
+        node = simulation.path[position]
+        if is_by_chance(status_of(tree, node)):
             continue
         stamp += 1
-        mover = worker.movers[position + 1]
-        _credit_children(mode, tree, worker, node, mover, stamp, game.rave_keys, worker.rewards[mover] // visits)
-
-
-# After a simulation: credit the moves made in it. `visits` playouts were worth `worker.rewards` together.
-credit_moves = switch(lambda game, mode, *_: has(mode, "rave"), _credit, _no_credit)
+        mover = simulation.movers[position + 1]
+        credit_children(mode, tree, worker, node, mover, stamp, game.rave_keys, simulation.rewards[mover] // visits)

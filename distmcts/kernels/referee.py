@@ -2,67 +2,67 @@
 
 import numpy as np
 
-from distmcts.kernels import tags
-from distmcts.kernels.jit import entry, part
-from distmcts.kernels.playout import find_move, run_playout
+from distmcts.kernels import rules
+from distmcts.kernels.jit import entry, inner
+from distmcts.kernels.playout import run_playout
+from distmcts.kernels.rules import CHANCE, OVER, find_move
 from distmcts.kernels.states import copy_state
-from distmcts.kernels.tags import CHANCE, OVER
 
 
 @entry
 def begin(game, state):
-    tags.initial(game, state)
+    rules.initial(game, state)
 
 
 @entry
 def play(game, state, move):
-    tags.apply(game, state, move)
+    rules.apply(game, state, move)
 
 
-@part
+@inner
 def options(game, state, moves, probabilities, player):
     """List the legal moves, or a chance event's outcomes; their number. Ranked moves are counted and not listed."""
     if game.has_chance and player == CHANCE:
-        return np.int64(tags.chance_outcomes(game, state, moves, probabilities))
+        return np.int64(rules.chance_outcomes(game, state, moves, probabilities))
     if game.has_ranks:
-        count = np.int64(tags.move_count(game, state))
+        count = np.int64(rules.move_count(game, state))
         if count > game.max_moves:
             return count
-    return np.int64(tags.legal_moves(game, state, moves))
+    return np.int64(rules.legal_moves(game, state, moves))
 
 
 @entry
 def look(game, state, moves, probabilities, results):
     """The player to move (or CHANCE) and the number of `options`; fills `results` if the game is over."""
-    player = np.int64(tags.player(game, state))
+    player = np.int64(rules.player(game, state))
     if player == OVER:
-        tags.returns(game, state, results)
+        rules.returns(game, state, results)
         return player, np.int64(0)
     return player, options(game, state, moves, probabilities, player)
 
 
 @entry
 def hash_state(game, state):
-    return np.uint64(tags.state_hash(game, state))
+    return np.uint64(rules.state_hash(game, state))
 
 
 @entry
 def give_priors(game, state, moves, count, priors):
     """The game's priors of legal moves."""
-    tags.priors(game, state, moves, count, priors)
+    rules.priors(game, state, moves, count, priors)
 
 
 @entry
 def draw_outcomes(game, state, drawn, rng):
     """Fill `drawn` with outcomes of a chance event."""
     for i in range(drawn.size):
-        drawn[i] = tags.sample_outcome(game, state, rng)
+        drawn[i] = rules.sample_outcome(game, state, rng)
 
 
 @entry
 def assess(game, state, results):
     """The game's evaluation of a position."""
-    tags.evaluate(game, state, results)
+    rules.evaluate(game, state, results)
 
 
 @entry
@@ -76,7 +76,7 @@ def perft(game, states, moves, probabilities, counts, next_move, depth):
     counts[0] = -1
     while level >= 0:
         if counts[level] < 0:
-            player = tags.player(game, states[level])
+            player = rules.player(game, states[level])
             counts[level] = 0 if player == OVER else options(game, states[level], moves[level], probabilities, player)
             next_move[level] = 0
             if level == depth - 1:
@@ -87,7 +87,7 @@ def perft(game, states, moves, probabilities, counts, next_move, depth):
             level -= 1
             continue
         copy_state(states[level], states[level + 1])
-        tags.apply(game, states[level + 1], moves[level][next_move[level]])
+        rules.apply(game, states[level + 1], moves[level][next_move[level]])
         next_move[level] += 1
         counts[level + 1] = -1
         level += 1
@@ -96,11 +96,11 @@ def perft(game, states, moves, probabilities, counts, next_move, depth):
 
 @entry
 def play_randomly(game, state, moves, rng, length):
-    """Play up to `length` uniformly random moves; return how many it were."""
+    """Play up to `length` uniformly random moves; return their number."""
     for i in range(length):
-        if tags.player(game, state) == OVER:
+        if rules.player(game, state) == OVER:
             return i
-        tags.apply(game, state, find_move(game, state, moves, rng))
+        rules.apply(game, state, find_move(game, state, moves, rng))
     return length
 
 

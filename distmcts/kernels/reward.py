@@ -6,25 +6,29 @@ what is wrong with the game.
 
 from distmcts.kernels.contract import why_stuck
 from distmcts.kernels.evaluation import value_position
+from distmcts.kernels.fixed_point import fixed_point
+from distmcts.kernels.hooks import note_move
 from distmcts.kernels.host import play_on_host
-from distmcts.kernels.jit import part, switch
-from distmcts.kernels.layout import BREACH, FINE, NO_END
-from distmcts.kernels.modes import has
-from distmcts.kernels.playout import LONGEST, run_playout
-from distmcts.kernels.rave import note_move
-from distmcts.kernels.solver import settle
+from distmcts.kernels.jit import inner, switch
+from distmcts.kernels.layout import BAD_RESULTS, BREACH, FINE, NO_END
+from distmcts.kernels.modes import notes_moves, uses
+from distmcts.kernels.playout import run_playout
+from distmcts.kernels.rules import CHANCE, LONGEST, OVER, player, playout_step, returns
 from distmcts.kernels.states import copy_state
-from distmcts.kernels.tags import CHANCE, OVER, in_python, player, playout_step, returns
+from distmcts.kernels.tags import in_python
 
 
-def _plain_playout(game, mode, worker, shared, settings):
+@inner
+def play_freely(game, worker, settings):
+    """By the game's own playout, which nobody watches."""
     breach = run_playout(game, worker.state, worker.moves, worker.results, worker.rng, settings.cutoff)
     if breach != FINE:
         worker.slot[BREACH] = breach
 
 
-def _watched_playout(game, mode, worker, shared, settings):
-    """Step by step: moves are noted, and the evaluation at a cutoff may be known already."""
+@inner
+def play_step_by_step(game, mode, worker, shared, settings):
+    """Moves are noted, and the evaluation at a cutoff may be known already."""
     state = worker.state
     before = worker.trial[: game.state_words]
     limit = LONGEST if settings.cutoff < 0 else settings.cutoff
@@ -47,38 +51,35 @@ def _watched_playout(game, mode, worker, shared, settings):
         value_position(game, mode, worker, shared, state)
 
 
-def _cached_playout(game, mode, worker, shared, settings):
-    if settings.cutoff < 0:
-        _plain_part(game, mode, worker, shared, settings)
-    else:
-        _watched_part(game, mode, worker, shared, settings)
+@switch
+def play_on(game, mode, worker, shared, settings):
+    """From `worker.state` to results, without a look at the tree."""
+    play_freely(game, worker, settings)
 
 
-_plain_part = part(_plain_playout)
-_watched_part = part(_watched_playout)
-_cached_or_plain = switch(lambda game, mode, *_: has(mode, "cache"), _cached_playout, _plain_playout)
-
-
-def _unwatched_playout(game, mode, worker, shared, settings):
-    _cached_or_plain(game, mode, worker, shared, settings)
-
-
-_compiled_playout = switch(lambda game, mode, *_: has(mode, "rave"), _watched_playout, _unwatched_playout)
-
-
-def _playout_by_kernel(game, mode, worker, shared, settings):
-    _compiled_playout(game, mode, worker, shared, settings)
-
-
-def _playout_by_host(game, mode, worker, shared, settings):
+@play_on.when(in_python)
+def _play_on_host(game, mode, worker, shared, settings):
     play_on_host(worker)
 
 
-# From `worker.state` to results, without a look at the tree.
-play_on = switch(in_python, _playout_by_host, _playout_by_kernel)
+@play_on.when(notes_moves)
+def _play_watched(game, mode, worker, shared, settings):
+    play_step_by_step(game, mode, worker, shared, settings)
 
 
-@part
-def find_results(game, mode, tree, worker, shared, settings):
-    if not settle(game, mode, tree, worker):
-        play_on(game, mode, worker, shared, settings)
+@play_on.when(uses("cache"))
+def _play_to_cached_evaluation(game, mode, worker, shared, settings):
+    if settings.cutoff < 0:
+        play_freely(game, worker, settings)
+    else:
+        play_step_by_step(game, mode, worker, shared, settings)
+
+
+@inner
+def set_rewards(worker, simulation, players, visits):
+    """The results as fixed-point rewards of so many visits. A result that is not a number is a breach of the contract."""
+    for i in range(players):
+        result = worker.results[i]
+        if result != result:
+            worker.slot[BREACH] = BAD_RESULTS
+        simulation.rewards[i] = fixed_point(result) * visits

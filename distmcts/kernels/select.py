@@ -17,35 +17,18 @@ import math
 
 import numpy as np
 
-from distmcts.kernels.atomics import load
 from distmcts.kernels.bits import float_bits
-from distmcts.kernels.jit import part
-from distmcts.kernels.layout import (
-    CHILD_COUNT_MASK,
-    CHILDREN,
-    COUNTS,
-    FIRST,
-    FIRST_RUN,
-    HALVES,
-    IN_FLIGHT_BITS,
-    IN_FLIGHT_MASK,
-    LOCKED_CHILD,
-    NODE_LOCKS,
-    NONE,
-    READ_NOTHING,
-    READ_VIRTUAL_LOSS,
-    SCALE,
-    VALUE_SUM,
-    WORDS,
-)
-from distmcts.kernels.locks import lock, unlock
-from distmcts.kernels.runs import link_to_run, next_size
+from distmcts.kernels.hooks import NEVER_VISITED
+from distmcts.kernels.jit import inner, switch
+from distmcts.kernels.layout import NONE, READ_NOTHING, READ_VIRTUAL_LOSS, SCALE
+from distmcts.kernels.node import child_count, in_flight_in, status_of, value_sum_of, visits_in, visits_of
+from distmcts.kernels.runs import first_run, run_after
+from distmcts.kernels.updates import locks_nodes, read
 
 # The two roots in the formula were a third of a search's time: long chains of slow instructions that everything waits for.
 # Most nodes have few visits, and a look into a small table replaces the chain.
 BYTE = np.uint64(255)
 TABLE = 4096
-NEVER_VISITED = 1e6  # the score of a child that must come first
 RECIPROCAL_ROOT = np.array([NEVER_VISITED] + [1 / math.sqrt(n) for n in range(1, TABLE)])
 ROOT_OF_LOG = np.array([0.0] + [math.sqrt(math.log(n)) for n in range(1, TABLE)])
 
@@ -60,7 +43,7 @@ POINTS = [2.0 ** (index // STEPS) * (1 + index % STEPS / STEPS) for index in ran
 COARSE_ROOT_OF_LOG = np.array([math.sqrt(math.log(point)) for point in POINTS])
 
 
-@part
+@inner
 def reciprocal_root(n):
     """1 / sqrt(n)."""
     if n < TABLE:
@@ -68,7 +51,7 @@ def reciprocal_root(n):
     return 1.0 / math.sqrt(n)
 
 
-@part
+@inner
 def root_of_log(n):
     """sqrt(ln n) of a whole number from 1 to 2^50: exact below TABLE, from there on to two parts in a million."""
     if n < TABLE:
@@ -80,11 +63,11 @@ def root_of_log(n):
     return here + rest * (COARSE_ROOT_OF_LOG[index + 1] - here)
 
 
-@part
+@inner
 def score(counts, value_sum, exploration, settings):
     """The score of a child; `exploration` is c * sqrt(ln N)."""
-    in_flight = counts & IN_FLIGHT_MASK
-    visits = counts >> IN_FLIGHT_BITS
+    in_flight = in_flight_in(counts)
+    visits = visits_in(counts)
     if in_flight == 0 or settings.reading == READ_NOTHING:
         if visits == 0:
             return NEVER_VISITED
@@ -101,63 +84,62 @@ def score(counts, value_sum, exploration, settings):
     return value + exploration / math.sqrt(total)
 
 
-@part
-def read_score(tree, worker, child, exploration, settings):
-    place = child * WORDS
-    if settings.synchronisation != NODE_LOCKS:
-        return score(load(tree.words, place + COUNTS), load(tree.words, place + VALUE_SUM), exploration, settings)
-    lock(tree, worker, LOCKED_CHILD, child)
-    counts = load(tree.words, place + COUNTS)
-    value_sum = load(tree.words, place + VALUE_SUM)
-    unlock(tree, worker, LOCKED_CHILD, child)
-    return score(counts, value_sum, exploration, settings)
-
-
-@part
-def jitter(word, child):
+@inner
+def jitter(bits, child):
     """A tiny random number for each child, 2^-40 at most: it decides between equal scores and nothing else."""
-    return np.float64((word >> np.uint64((child & 7) * 8)) & BYTE) * 2.0**-48
+    return np.float64((bits >> np.uint64((child & 7) * 8)) & BYTE) * 2.0**-48
 
 
-@part
-def select(tree, worker, node, parent_counts, word, settings):
-    """The child with the highest score; NONE if the node has no children. `word`: random bits to decide between equals."""
-    left = np.int64(load(tree.halves, node * HALVES + CHILDREN) & CHILD_COUNT_MASK)
+@switch
+def may_be_quiet(mode):
+    """Whether children may be read without a look at what is in flight, where nothing is."""
+    return True
+
+
+@may_be_quiet.when(locks_nodes)
+def _never_quiet(mode):
+    return False
+
+
+@inner
+def select(mode, tree, worker, node, counts, bits, settings):
+    """The child with the highest score; NONE if the node has no children.
+
+    `counts`: of the node, before this simulation came. `bits`: random ones, to decide between equals.
+    """
+    left = child_count(status_of(tree, node))
     if left == 0:
         return np.int64(NONE)
-    parent_visits = parent_counts >> IN_FLIGHT_BITS
-    in_flight = parent_counts & IN_FLIGHT_MASK
+    visits = visits_in(counts)
+    in_flight = in_flight_in(counts)
     # Nobody else is in the node, so nobody is in its children: then in_flight need not be read child by child.
-    is_quiet = in_flight == 0 and parent_visits < TABLE and settings.synchronisation != NODE_LOCKS
+    is_quiet = in_flight == 0 and visits < TABLE and may_be_quiet(mode)
     if is_quiet:
-        exploration = settings.c * ROOT_OF_LOG[parent_visits]
+        exploration = settings.c * ROOT_OF_LOG[visits]
     else:
         virtual = 0.0 if settings.reading == READ_NOTHING else settings.weight * in_flight
-        exploration = settings.c * root_of_log(max(parent_visits + np.int64(virtual), 1))
+        exploration = settings.c * root_of_log(max(visits + np.int64(virtual), 1))
 
-    first = np.int64(load(tree.halves, node * HALVES + FIRST))
-    run = first
-    number = 0
-    size = FIRST_RUN
+    # Run by run, and not by the cursor of family.py: here its one more comparison per child would be felt.
+    run = first_run(tree, node)
     best = -np.inf
     chosen = np.int64(NONE)
     while True:
+        end = run.start + min(run.size, left)
         if is_quiet:
-            for child in range(run, run + min(size, left)):
-                visits = load(tree.words, child * WORDS + COUNTS) >> IN_FLIGHT_BITS
-                root = RECIPROCAL_ROOT[min(visits, TABLE - 1)]
-                value = load(tree.words, child * WORDS + VALUE_SUM) * (1.0 / SCALE)
-                s = (value * root + exploration) * root + jitter(word, child)
+            for child in range(run.start, end):
+                root = RECIPROCAL_ROOT[min(visits_of(tree, child), TABLE - 1)]
+                value = value_sum_of(tree, child) * (1.0 / SCALE)
+                s = (value * root + exploration) * root + jitter(bits, child)
                 chosen = child if s > best else chosen
                 best = s if s > best else best
         else:
-            for child in range(run, run + min(size, left)):
-                s = read_score(tree, worker, child, exploration, settings) + jitter(word, child)
+            for child in range(run.start, end):
+                child_counts, value_sum = read(mode, tree, worker, child)
+                s = score(child_counts, value_sum, exploration, settings) + jitter(bits, child)
                 chosen = child if s > best else chosen
                 best = s if s > best else best
-        left -= size
+        left -= run.size
         if left <= 0:
             return chosen
-        number += 1
-        run = np.int64(load(tree.halves, link_to_run(first, run, number)))
-        size = next_size(size)
+        run = run_after(tree, run)

@@ -1,173 +1,76 @@
-"""One simulation: select, expand, play out, back up. And the loop a worker spends its life in.
+"""One simulation: descend, evaluate, back up. And the loops around it: of a worker, and of many simulated on one core."""
 
-State is not stored in the tree: a simulation starts from the root's position and replays the moves on its way down.
-"""
-
-import numpy as np
-
-from distmcts.kernels.atomics import fetch_add, keep_order, load
-from distmcts.kernels.backup import backup, set_rewards
-from distmcts.kernels.chance import pass_chance
-from distmcts.kernels.choose import step
-from distmcts.kernels.host import NO_ANSWER, player_at
-from distmcts.kernels.jit import entry, part, switch
+from distmcts.kernels import layout
+from distmcts.kernels.atomics import fetch_add, load
+from distmcts.kernels.backup import backup
+from distmcts.kernels.descend import descend
+from distmcts.kernels.jit import entry, inner, switch
 from distmcts.kernels.layout import (
-    BAD_RESULTS,
-    BEYOND,
-    BORN,
     BREACH,
     BROKEN,
-    DEPTH,
-    DESCENT,
     DOING,
     EXHAUSTED,
     FINE,
     HEARTBEAT,
-    IN_FLIGHT_BITS,
-    LOCKED_NODE,
-    MAX_DEPTH,
-    NODE_LOCKS,
-    NONE,
-    ONE_LOCK,
+    IDLE,
     PAUSE,
     PAUSED,
     PLAYING,
-    ROOT,
-    ROOT_MOVER,
-    SELECTING,
+    READY,
     SLICE_OVER,
     STAGE,
     TAKEN,
     TICKETS,
+    TURN,
 )
-from distmcts.kernels.locks import lock, lock_all, unlock, unlock_all
-from distmcts.kernels.modes import enter, has
-from distmcts.kernels.moves import move_of
-from distmcts.kernels.rave import forget_moves, note_move
-from distmcts.kernels.reward import find_results
-from distmcts.kernels.rng import random_word
-from distmcts.kernels.solver import is_proven, unbind
-from distmcts.kernels.states import copy_state
-from distmcts.kernels.tags import CHANCE, apply, knows_chance
+from distmcts.kernels.proofs import settle
+from distmcts.kernels.reward import play_on, set_rewards
+from distmcts.kernels.updates import hold_tree, let_go_of_tree
 
-TURN = np.uint64(11)
-BACK = np.uint64(64 - 11)
+simulation_of = inner(layout.simulation_of)
 
 
-@part
-def push(mode, tree, worker, node, mover, synchronisation):
-    """Put a node on the path and count the simulation in flight there; return its counts before."""
-    slot = worker.slot
-    depth = slot[DEPTH]
-    worker.path[depth] = node
-    worker.movers[depth] = mover
-    unbind(mode, worker, depth)
-    keep_order()
-    slot[DEPTH] = depth + 1
-    keep_order()
-    if synchronisation == NODE_LOCKS:
-        lock(tree, worker, LOCKED_NODE, node)
-        counts = enter(mode, tree, node, synchronisation)
-        unlock(tree, worker, LOCKED_NODE, node)
-        return counts
-    return enter(mode, tree, node, synchronisation)
+@switch
+def evaluate_end(game, mode, tree, worker, simulation, shared, settings):
+    """Find the simulation's rewards. READY, or why it stays under way: BROKEN, or PAUSED when it was given up."""
+    worker.slot[DOING] = PLAYING
+    if not settle(game, mode, tree, worker, simulation):
+        play_on(game, mode, worker, shared, settings)
+    if worker.slot[BREACH] == FINE:
+        set_rewards(worker, simulation, game.players, 1)
+    return READY if worker.slot[BREACH] == FINE else BROKEN
 
 
-@part
-def descend(game, mode, tree, worker, shared, settings):
-    """From the root to the node to play out from; `worker.state` is its position then, or the outcome of chance after it.
-
-    The path is in flight.
-    """
-    slot = worker.slot
-    state = worker.state
-    copy_state(shared.root_state, state)
-    slot[DEPTH] = 0
-    slot[BORN] = 0
-    slot[BEYOND] = 0
-    keep_order()
-    slot[STAGE] = DESCENT
-    slot[DOING] = SELECTING
-    keep_order()
-    forget_moves(mode, worker)
-    node = ROOT
-    word = random_word(worker.rng)
-    counts = push(mode, tree, worker, node, shared.control[ROOT_MOVER], settings.synchronisation)
-    while slot[DEPTH] < MAX_DEPTH:
-        mover = player_at(game, tree, worker, node)
-        if game.in_python and mover == NO_ANSWER:
-            break
-        is_chance = game.has_chance and mover == CHANCE
-        seen_by = worker.movers[slot[DEPTH] - 1] if is_chance else mover
-        if settings.synchronisation == NODE_LOCKS:
-            lock(tree, worker, LOCKED_NODE, node)
-        if is_chance:
-            child, is_new = pass_chance(game, mode, tree, worker, node, counts, settings)
-        else:
-            child, is_new = step(game, mode, tree, worker, shared, node, mover, counts, word, settings)
-            word = (word >> TURN) | (word << BACK)  # other bits for the next level
-        if settings.synchronisation == NODE_LOCKS:
-            unlock(tree, worker, LOCKED_NODE, node)
-        if child == NONE:
-            slot[BEYOND] = is_chance
-            break  # the game is over here, or nothing could be added
-        if not is_chance:
-            move = move_of(game, tree, child)
-            note_move(game, mode, worker, state, mover, move)
-            apply(game, state, move)
-        if is_new:
-            worker.movers[slot[DEPTH] - 1] = seen_by
-            unbind(mode, worker, slot[DEPTH] - 1)
-            break
-        counts = push(mode, tree, worker, child, seen_by, settings.synchronisation)
-        node = child
-        if ends_here(game, mode, tree, node, counts):
-            break
+@inner
+def begin(game, mode, tree, worker, simulation, shared, settings):
+    """A simulation up to its rewards, which nobody knows of yet. READY, or what `evaluate_end` says."""
+    hold_tree(mode, shared, worker)
+    descend(game, mode, tree, worker, simulation, shared, settings)
+    let_go_of_tree(mode, shared, worker)
+    if worker.slot[BREACH] != FINE:
+        return BROKEN
+    return evaluate_end(game, mode, tree, worker, simulation, shared, settings)
 
 
-def _never_ends(game, mode, tree, node, counts):
-    return False
+@inner
+def finish(game, mode, tree, worker, simulation, shared, visits):
+    """Add a simulation that is READY to the tree."""
+    hold_tree(mode, shared, worker)
+    backup(game, mode, tree, worker, simulation, visits)
+    let_go_of_tree(mode, shared, worker)
 
 
-def _unvisited_or_proven(game, mode, tree, node, counts):
-    return counts >> IN_FLIGHT_BITS == 0 or is_proven(mode, tree, node)
-
-
-# Whether a simulation ends at a node that exists: one that was added with its siblings and is visited for the first time, or one
-# that is proven.
-ends_here = switch(
-    lambda game, mode, *_: knows_chance(game) or has(mode, "puct", "solver"),
-    _unvisited_or_proven,
-    _never_ends,
-)
-
-
-@part
+@inner
 def simulate(game, mode, tree, worker, shared, settings):
-    """One simulation. If the game breaks its contract on the way, BREACH is set and the simulation stays under way."""
-    slot = worker.slot
-    if settings.synchronisation == ONE_LOCK:
-        lock_all(shared, worker)
-        descend(game, mode, tree, worker, shared, settings)
-        unlock_all(shared, worker)
-    else:
-        descend(game, mode, tree, worker, shared, settings)
-    if slot[BREACH] == FINE:
-        slot[DOING] = PLAYING
-        find_results(game, mode, tree, worker, shared, settings)
-    if slot[BREACH] == FINE and not set_rewards(worker, game.players):
-        slot[BREACH] = BAD_RESULTS
-    if slot[BREACH] != FINE:
-        return
-    if settings.synchronisation == ONE_LOCK:
-        lock_all(shared, worker)
-        backup(game, mode, tree, worker, 1, settings)
-        unlock_all(shared, worker)
-    else:
-        backup(game, mode, tree, worker, 1, settings)
+    """One simulation from start to end. READY, or what `evaluate_end` says: then it stays under way."""
+    simulation = simulation_of(worker, 0)
+    status = begin(game, mode, tree, worker, simulation, shared, settings)
+    if status == READY:
+        finish(game, mode, tree, worker, simulation, shared, 1)
+    return status
 
 
-@part
+@inner
 def take_tickets(worker, shared, batch):
     """Whether the worker has a simulation to do; takes up to `batch` from all workers' common heap when it has none."""
     if worker.slot[TAKEN] > 0:
@@ -185,9 +88,49 @@ def run_worker(game, mode, tree, worker, shared, settings, batch, slice_length):
             return PAUSED
         if not take_tickets(worker, shared, batch):
             return EXHAUSTED
-        simulate(game, mode, tree, worker, shared, settings)
-        if worker.slot[BREACH] != FINE:
-            return BROKEN
+        status = simulate(game, mode, tree, worker, shared, settings)
+        if status != READY:
+            return status
         worker.slot[TAKEN] -= 1
+        worker.slot[HEARTBEAT] += 1
+    return SLICE_OVER
+
+
+@inner
+def finish_if_begun(game, mode, tree, worker, shared, index):
+    simulation = simulation_of(worker, index)
+    if simulation.journal[STAGE] != IDLE:
+        finish(game, mode, tree, worker, simulation, shared, 1)
+
+
+@inner
+def finish_all(game, mode, tree, worker, shared):
+    """Back up everything under way, the oldest first."""
+    workers = worker.simulations.journal.shape[0]
+    for i in range(workers):
+        finish_if_begun(game, mode, tree, worker, shared, (worker.slot[TURN] + i) % workers)
+
+
+@entry
+def run_simulated(game, mode, tree, worker, shared, settings, slice_length):
+    """Many workers simulated exactly on one core (Segal 2010): each result reaches the tree as late as it would with n workers.
+
+    Worker number t mod n takes turn t: it backs up the simulation it began n turns ago, then begins the next one. So every
+    simulation is chosen while n - 1 others are in flight, and the run is deterministic. Each has a record of its own.
+    """
+    workers = worker.simulations.journal.shape[0]
+    for _ in range(slice_length):
+        if load(shared.control, PAUSE) != 0:
+            finish_all(game, mode, tree, worker, shared)
+            return PAUSED
+        if fetch_add(shared.control, TICKETS, -1) <= 0:
+            finish_all(game, mode, tree, worker, shared)
+            return EXHAUSTED
+        turn = worker.slot[TURN] % workers
+        finish_if_begun(game, mode, tree, worker, shared, turn)
+        status = begin(game, mode, tree, worker, simulation_of(worker, turn), shared, settings)
+        if status != READY:
+            return status
+        worker.slot[TURN] += 1
         worker.slot[HEARTBEAT] += 1
     return SLICE_OVER

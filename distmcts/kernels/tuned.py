@@ -7,27 +7,21 @@ which is the paper's formula for (reward + 1) / 2 when c = 1.
 
 import math
 
-from distmcts.kernels.jit import switch
+from distmcts.kernels.hooks import count_reward, exploration
 from distmcts.kernels.layout import SCALE
-from distmcts.kernels.modes import add, has
+from distmcts.kernels.modes import uses
+from distmcts.kernels.updates import add
 
 
+@count_reward.when(uses("tuned"))
 def _count_square(mode, tree, node, visits, value):
     # Of a leaf's n playouts only the sum is known: n times the square of their mean.
     mean = value / visits / SCALE
     add(mode, tree.squares, node, int(mean * mean * visits * SCALE))
 
 
-def _count_nothing(mode, tree, node, visits, value):
-    pass
-
-
-# Add a reward's square to a node.
-count_square = switch(lambda mode, *_: has(mode, "tuned"), _count_square, _count_nothing)
-
-
-def tuned_bonus(mode, tree, child, visits, finished, mean, log_root, parent_visits, settings):
-    """What is added to the mean; `log_root` is sqrt(ln N), `visits` holds those in flight, `finished` and `mean` do not."""
+@exploration.when(uses("tuned"))
+def _tuned_exploration(mode, tree, child, visits, finished, mean, log_root, parent_visits, settings):
     variance = max(tree.squares[child] / (max(finished, 1.0) * SCALE) - mean * mean, 0.0)
     ratio = log_root / math.sqrt(visits)
     return settings.c * ratio * math.sqrt(min(1.0, variance + 4.0 * math.sqrt(2.0) * ratio))

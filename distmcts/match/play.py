@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from distmcts.game import CompiledGame, State
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 
 LONGEST_GAME = 2000  # moves; a longer one is a draw
 

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from distmcts.errors import SearchError
-from distmcts.kernels.layout import ABANDON, ALLOCATED, BREACH, BROKEN, CAPACITY, FINE, HEARTBEAT, IDLE, PAUSE, STAGE
+from distmcts.kernels.layout import ABANDON, ALLOCATED, BREACH, BROKEN, CAPACITY, FINE, HEARTBEAT, PAUSE
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.stoppers import Progress, Stopper, first_reason
 from distmcts.parallel.workers import Event
 from distmcts.tree import merge
+from distmcts.tree.audit import is_idle
 
 LOOK_S = 0.02  # how often the owner looks at stoppers
 HANG_S = 5.0  # a worker whose heart has stood still for so long is ended
@@ -22,7 +23,7 @@ class Crew(Protocol):
 
     busy: frozenset[int]
 
-    def begin(self, index: int, job: str) -> None: ...
+    def begin(self, index: int) -> None: ...
     def wait(self, timeout_s: float) -> list[Event]: ...
     def replace(self, index: int) -> None: ...
     def kill(self, index: int) -> None: ...
@@ -30,7 +31,9 @@ class Crew(Protocol):
     def close(self) -> None: ...
 
 
-class Outcome(NamedTuple):
+class Effort(NamedTuple):
+    """What a search took."""
+
     simulations: int
     elapsed_s: float
     stopped_by: str
@@ -63,7 +66,7 @@ class Drive:
         self._deaths_at = (0, 0)  # (simulations, deaths since there were so many)
         self._all = range(1 if scheme.in_process else len(scheme.workers))
 
-    def run(self) -> Outcome:
+    def run(self) -> Effort:
         self._before = self.scheme.visits()
         self._start = time.perf_counter()
         self.scheme.reset_counters()
@@ -87,17 +90,17 @@ class Drive:
                         self.scheme.shared.control[PAUSE] = 1
         finally:
             self._come_to_rest()
-        return self.outcome(reason or f"{self.wanted} simulations")
+        return self.effort(reason or f"{self.wanted} simulations")
 
-    def outcome(self, reason: str) -> Outcome:
+    def effort(self, reason: str) -> Effort:
         elapsed = time.perf_counter() - self._start
-        return Outcome(self._done(), elapsed, reason, self.replaced, self.longest_stall_s)
+        return Effort(self._done(), elapsed, reason, self.replaced, self.longest_stall_s)
 
     def _send_out(self) -> None:
         self.scheme.deal(None if self.wanted is None else self.wanted - self._done())
         self.scheme.shared.control[PAUSE] = 0
         for index in self._all:
-            self.crew.begin(index, self.scheme.job_of(index))
+            self.crew.begin(index)
 
     def _done(self) -> int:
         return self.scheme.visits() - self._before
@@ -144,7 +147,7 @@ class Drive:
         for index in dead:
             self.crew.replace(index)
             if self.scheme.shared.control[PAUSE] == 0 and self.scheme.resume(index):
-                self.crew.begin(index, self.scheme.job_of(index))
+                self.crew.begin(index)
         self._count_deaths(len(dead))
         self.longest_stall_s = max(self.longest_stall_s, time.perf_counter() - start)
 
@@ -191,7 +194,7 @@ class Drive:
         for index in dead:
             self.crew.replace(index)
         # A worker that found the game broken lives, and has left its simulation as it was.
-        unfinished = [i for i, worker in enumerate(self.scheme.workers) if worker.slot[STAGE] != IDLE and i not in dead]
+        unfinished = [i for i, worker in enumerate(self.scheme.workers) if not is_idle(worker) and i not in dead]
         for index in unfinished:
             self.scheme.release(index)
         if dead or unfinished:

@@ -1,10 +1,10 @@
-"""The host's side of games in Python: answers what kernels ask (kernels/host.py), for every worker of an engine.
+"""The host's side of games in Python: replies to what kernels ask (kernels/host.py), for every worker of an engine.
 
 A worker's copy of the root's position came with the fork; a simulation takes a clone of it, and replays the moves that kernels
 have written down. Random numbers come from the worker's stream in the order in which compiled kernels draw them, so that a game
 in Python and a compiled one with the same rules grow the same tree from the same seed.
 
-Whatever the game raises is kept, the kernel is told that there is no answer and returns, and `guarded` raises it then: an
+Whatever the game raises is kept, the kernel is told that there is no reply and returns, and `guarded` raises it then: an
 exception cannot pass through compiled code.
 """
 
@@ -20,7 +20,6 @@ import numpy as np
 from distmcts.errors import GameError
 from distmcts.kernels.host import (
     ADDRESS,
-    ANSWER,
     CALLBACK,
     CHANCE_OUTCOMES,
     EVALUATION,
@@ -30,11 +29,13 @@ from distmcts.kernels.host import (
     PLAYER,
     PLAYOUT,
     PRIORS,
+    REPLY,
     RETURNS,
 )
 from distmcts.kernels.layout import BREACH, BROKEN, HEARTBEAT, PLAYER_ZERO, RAVE_STAMP, RULES_FAILED, Settings, Shared, Worker
-from distmcts.kernels.playout import LONGEST
-from distmcts.parallel.workers import Job
+from distmcts.kernels.modes import Mode, notes_moves
+from distmcts.kernels.rules import LONGEST
+from distmcts.parallel.workers import Loop
 from distmcts.python_game import PythonGame, draw_outcome
 
 WORD = (1 << 64) - 1
@@ -43,15 +44,15 @@ WORD = (1 << 64) - 1
 class Host:
     """All workers' rules behind one function that kernels can call. Must live as long as they may."""
 
-    def __init__(self, game: PythonGame, shared: Shared, workers: list[Worker], settings: Settings, features: frozenset[str]):
+    def __init__(self, game: PythonGame, shared: Shared, workers: list[Worker], settings: Settings, mode: Mode):
         self._shared = shared
-        self._rules = [PythonRules(game, worker, settings.cutoff, "rave" in features) for worker in workers]
+        self._rules = [PythonRules(game, worker, settings.cutoff, notes_moves(game, mode)) for worker in workers]
         self._by_place: dict[int, tuple[PythonRules, memoryview]] = {}
         for rules, worker in zip(self._rules, workers, strict=True):
             words = worker.state.size
             for state in (worker.state, worker.trial[:words], worker.trial[words:]):
                 self._by_place[state.ctypes.data] = (rules, _view(state, "q"))
-        self._callback = CALLBACK(self._answer)
+        self._callback = CALLBACK(self._reply)
 
     def set_root(self, state: Any) -> None:
         """Search from this position. Workers that were forked before do not hear of it."""
@@ -66,19 +67,19 @@ class Host:
         self._rules = []
         self._by_place = {}
 
-    def _answer(self, place: int, question: int) -> None:
+    def _reply(self, place: int, question: int) -> None:
         rules, state = self._by_place[place]
         try:
-            state[ANSWER] = rules.answers[question](state) + PLAYER_ZERO
+            state[REPLY] = rules.replies[question](state) + PLAYER_ZERO
         except BaseException as error:
             rules.fail(error)
 
-    def guarded(self, job: Job, index: int) -> Job:
-        """A worker's job that raises what the rules have raised."""
+    def guarded(self, loop: Loop, index: int) -> Loop:
+        """A worker's loop that raises what the rules have raised."""
         rules = self._rules[index]
 
         def run(length: int) -> int:
-            status = job(length)
+            status = loop(length)
             if status == BROKEN:
                 raise rules.failure()
             return status
@@ -106,7 +107,7 @@ class PythonRules:
         self.done: list[int] = []
         self.last: Any = None  # the position that was asked about last, also when it has been played on since
         self._error: BaseException | None = None
-        self.answers: dict[int, Callable[[memoryview], int]] = {
+        self.replies: dict[int, Callable[[memoryview], int]] = {
             PLAYER: self._player,
             LEGAL_MOVES: self._legal_moves,
             CHANCE_OUTCOMES: self._chance_outcomes,

@@ -1,28 +1,28 @@
 """`leaf`: worker 0 walks the tree, all workers play out from the leaf it found. n workers make n simulations of each leaf."""
 
-from distmcts.kernels.layout import ANSWER_WORDS, IDLE, ROUND, ROUNDS_CLOSED, STAGE, Tree
+from distmcts.kernels import layout
+from distmcts.kernels.layout import ROUND, ROUNDS_CLOSED, SUM_WORDS
 from distmcts.kernels.rounds import follow, lead
 from distmcts.parallel.scheme import Scheme
-from distmcts.parallel.workers import Job
+from distmcts.parallel.workers import Loop
+from distmcts.tree.audit import is_idle
 
 LEADER = 0
 
 
 class Leaf(Scheme):
     name = "leaf"
+    protocols = (layout.LEADER,)
 
-    def tree_of(self, index: int) -> Tree:
-        return self.trees[0]
-
-    def jobs(self, index: int) -> dict[str, Job]:
+    def loop(self, index: int) -> Loop:
         worker = self.workers[index]
         if index == LEADER:
             arguments = (self.game, self.mode, self.trees[0], worker, self.shared, self.settings, len(self.workers))
-            return {"lead": lambda length: lead(*arguments, length)}
-        return {"follow": lambda length: follow(self.game, self.mode, worker, self.shared, self.settings, length)}
+            return lambda length: lead(*arguments, length)
+        return lambda length: follow(self.game, self.mode, worker, self.shared, self.settings, length)
 
-    def job_of(self, index: int) -> str:
-        return "lead" if index == LEADER else "follow"
+    def _kinds(self) -> range:
+        return range(min(2, len(self.workers)))
 
     def compile(self) -> None:
         self.shared.control[ROUND] = ROUNDS_CLOSED
@@ -30,8 +30,8 @@ class Leaf(Scheme):
 
     def deal(self, wanted: int | None) -> None:
         super().deal(wanted)
-        # A round that was given up keeps its number for ever: who has answered it must not seem to have answered the next.
-        self.shared.answers[0] = self.shared.answers[::ANSWER_WORDS].max()
+        # A round that was given up keeps its number for ever: a worker that played it must not seem to have played the next one.
+        self.shared.sums[0] = self.shared.sums[::SUM_WORDS].max()
         self.shared.control[ROUND] = 0
 
     def release(self, index: int) -> None:
@@ -41,7 +41,7 @@ class Leaf(Scheme):
 
     def repair(self, dead: list[int]) -> None:
         # The leader gives up its simulation when another dies; what it leaves is the same as if it had died itself.
-        if self.workers[LEADER].slot[STAGE] != IDLE and LEADER not in dead:
+        if not is_idle(self.workers[LEADER]) and LEADER not in dead:
             self.release(LEADER)
             dead = [LEADER, *dead]
         super().repair(dead)

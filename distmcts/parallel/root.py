@@ -3,26 +3,20 @@
 Simulations are divided evenly beforehand, not taken from a common heap: so each tree depends on the seed alone.
 """
 
-from distmcts.kernels.layout import TAKEN, TICKETS, Tree
+from distmcts.kernels.layout import TAKEN, TICKETS
 from distmcts.kernels.simulate import run_worker
 from distmcts.parallel.scheme import UNLIMITED, Scheme
-from distmcts.parallel.workers import Job
+from distmcts.parallel.workers import Loop
 from distmcts.tree import view
 
 
 class Root(Scheme):
     name = "root"
+    has_many_trees = True
 
-    @staticmethod
-    def tree_count(workers: int) -> int:
-        return workers
-
-    def tree_of(self, index: int) -> Tree:
-        return self.trees[index]
-
-    def jobs(self, index: int) -> dict[str, Job]:
+    def loop(self, index: int) -> Loop:
         arguments = (self.game, self.mode, self.trees[index], self.workers[index], self.shared, self.settings, 0)
-        return {"simulate": lambda length: run_worker(*arguments, length)}
+        return lambda length: run_worker(*arguments, length)
 
     def deal(self, wanted: int | None) -> None:
         self.shared.control[TICKETS] = 0

@@ -1,12 +1,15 @@
 """What every parallel scheme answers, so that one loop (drive.py) can run them all."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from distmcts.errors import GameError
 from distmcts.game import Game, State
 from distmcts.kernels.layout import (
+    ALONE,
     BAD_PROBABILITIES,
     BAD_RESULTS,
     BREACH,
@@ -18,6 +21,7 @@ from distmcts.kernels.layout import (
     NO_END,
     NO_MOVES,
     PAUSE,
+    SHARING,
     TAKEN,
     TICKETS,
     TOO_MANY_MOVES,
@@ -25,12 +29,12 @@ from distmcts.kernels.layout import (
     Tree,
     Worker,
 )
-from distmcts.kernels.modes import ALONE, TOGETHER, with_features
+from distmcts.kernels.modes import Mode
 from distmcts.parallel.hosting import Host
-from distmcts.parallel.workers import Job
+from distmcts.parallel.workers import Loop
 from distmcts.tree import view
-from distmcts.tree.plan import Arrays
-from distmcts.tree.repair import release, repair
+from distmcts.tree.memory import Arrays
+from distmcts.tree.repair import release, repair_after
 
 BREACHES = {
     NO_MOVES: "no legal moves, but not over,",
@@ -41,24 +45,59 @@ BREACHES = {
     KEY_OUT_OF_RANGE: "a RAVE key is outside 0 to {game.rave_keys} - 1",
     NO_END: "a playout does not end; it is",
 }
+SCHEMES: dict[str, type["Scheme"]] = {}  # by name
 UNLIMITED = 1 << 60  # tickets of a search that ends by time
 
 
 class Scheme(ABC):
-    """One way to use many workers. Knows the kernels and the arrays; owns nothing."""
+    """One way to use many workers. Knows the kernels and the arrays; owns nothing.
+
+    A subclass with a name registers itself: it can be asked for by that name from then on. schemes.py finds those in this folder.
+    """
 
     name: str
     in_process = False  # runs in the caller's own process, without workers
-    alone = True  # each tree has one writer
+    protocols: tuple[str, ...] = (ALONE,)  # how workers may write to a tree (kernels/modes.py), by default the first
+    is_delayed = False  # several simulations of one worker are under way at a time
+    has_many_trees = False  # one for each worker; they can vote, and borrow nothing from other machines
 
-    def __init__(self, game: Game, arrays: Arrays, settings: Settings, features: frozenset[str] = frozenset()):
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if "name" in vars(cls):
+            SCHEMES[cls.name] = cls
+
+    def __init__(self, game: Game, arrays: Arrays, settings: Settings, mode: Mode):
         self.game = game
-        self.mode = with_features(ALONE if self.alone else TOGETHER, features)
+        self.mode = mode
         self.shared = arrays.shared
         self.workers = arrays.workers
         self.trees = arrays.trees
         self.settings = settings
-        self._host = Host(game, self.shared, self.workers, settings, features) if game.in_python else None
+        self._host = Host(game, self.shared, self.workers, settings, mode) if game.in_python else None
+
+    @classmethod
+    def protocol(cls, synchronisation: str) -> str:
+        """The protocol for what the user asks for; a scheme that knows only one keeps to it."""
+        return synchronisation if synchronisation in cls.protocols else cls.protocols[0]
+
+    @classmethod
+    def shares_trees(cls) -> bool:
+        """Whether a tree has more than one writer, who see what the others have under way."""
+        return cls.protocols[0] in SHARING
+
+    @classmethod
+    def worker_count(cls, workers: int) -> int:
+        """How many workers there are when the user asks for so many."""
+        return 1 if cls.in_process else workers
+
+    @classmethod
+    def simulations_under_way(cls, workers: int) -> int:
+        """How many simulations a worker has under way at a time when the user asks for so many workers."""
+        return workers if cls.is_delayed else 1
+
+    @classmethod
+    def tree_count(cls, workers: int) -> int:
+        return workers if cls.has_many_trees else 1
 
     def set_root(self, state: State) -> None:
         """Search from this position. Of a game in Python, only workers that start from now on know it."""
@@ -71,25 +110,18 @@ class Scheme(ABC):
         if self._host:
             self._host.close()
 
-    @staticmethod
-    def tree_count(workers: int) -> int:
-        return 1
-
     @abstractmethod
-    def jobs(self, index: int) -> dict[str, Job]:
-        """The kernels a worker will be asked to run, ready to be called. They must read arrays, never replace them."""
+    def loop(self, index: int) -> Loop:
+        """The kernel that a worker runs, ready to be called. It must read arrays, never replace them."""
 
-    def guarded_jobs(self, index: int) -> dict[str, Job]:
-        """The same; they raise what rules in Python have raised."""
-        jobs = self.jobs(index)
-        return {name: self._host.guarded(job, index) for name, job in jobs.items()} if self._host else jobs
+    def guarded_loop(self, index: int) -> Loop:
+        """The same; it raises what rules in Python have raised."""
+        loop = self.loop(index)
+        return self._host.guarded(loop, index) if self._host else loop
 
-    @abstractmethod
     def tree_of(self, index: int) -> Tree:
         """The tree a worker writes to."""
-
-    def job_of(self, index: int) -> str:
-        return "simulate"
+        return self.trees[index if self.has_many_trees else 0]
 
     def deal(self, wanted: int | None) -> None:
         """Set out tickets for so many simulations (None: as many as time allows). All workers stand still."""
@@ -101,12 +133,12 @@ class Scheme(ABC):
         """Have every kernel compiled or loaded, by running it with nothing to do."""
         self.shared.control[PAUSE] = 1
         self.shared.control[TICKETS] = 0
-        done = set()
-        for index in range(len(self.workers)):
-            for name, job in self.jobs(index).items():
-                if name not in done:
-                    job(1)
-                    done.add(name)
+        for index in self._kinds():
+            self.loop(index)(1)
+
+    def _kinds(self) -> Iterable[int]:
+        """Workers that stand for all: each different kernel is run by one of them."""
+        return range(1)
 
     # ---- counting ---------------------------------------------------------------------------------------------------------
 
@@ -140,7 +172,7 @@ class Scheme(ABC):
 
     def release(self, index: int) -> None:
         """Free what a dead worker holds, at once."""
-        plain_stores = self.alone or self.settings.synchronisation != LOCK_FREE
+        plain_stores = self.mode.protocol != LOCK_FREE
         release(self.tree_of(index), self.shared, self.workers[index], plain_stores)
 
     def repair(self, dead: list[int]) -> None:
@@ -148,7 +180,7 @@ class Scheme(ABC):
         for tree in self.trees:
             workers: list[Worker] = [self.workers[i] for i in dead if self.tree_of(i) is tree]
             if workers:
-                repair(tree, workers)
+                repair_after(tree, workers)
 
     def resume(self, index: int) -> bool:
         """Make a replaced worker ready to go on while the others are working; False: it waits until all are sent out."""

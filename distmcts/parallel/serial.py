@@ -1,9 +1,8 @@
 """`serial`: one worker, one tree, in the caller's own process. Bit-for-bit reproducible with a seed."""
 
-from distmcts.kernels.layout import Tree
 from distmcts.kernels.simulate import run_worker
 from distmcts.parallel.scheme import Scheme
-from distmcts.parallel.workers import Job
+from distmcts.parallel.workers import Loop
 
 BATCH = 1 << 20
 
@@ -12,9 +11,6 @@ class Serial(Scheme):
     name = "serial"
     in_process = True
 
-    def tree_of(self, index: int) -> Tree:
-        return self.trees[0]
-
-    def jobs(self, index: int) -> dict[str, Job]:
+    def loop(self, index: int) -> Loop:
         arguments = (self.game, self.mode, self.trees[0], self.workers[0], self.shared, self.settings, BATCH)
-        return {"simulate": lambda length: run_worker(*arguments, length)}
+        return lambda length: run_worker(*arguments, length)

@@ -7,19 +7,19 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 
 from distmcts.errors import SearchError
-from distmcts.parallel.workers import Event, Job, run_job
+from distmcts.parallel.workers import Event, Loop, run_loop
 
 
 class Threads:
     """A crew with the interface of Processes. `close` waits for the threads to end."""
 
-    def __init__(self, jobs: list[dict[str, Job]]):
-        self._jobs = jobs
-        self._pool = ThreadPoolExecutor(len(jobs), thread_name_prefix="distmcts")
+    def __init__(self, loops: list[Loop]):
+        self._loops = loops
+        self._pool = ThreadPoolExecutor(len(loops), thread_name_prefix="distmcts")
         self._running: dict[Future, int] = {}
 
-    def begin(self, index: int, job: str) -> None:
-        self._running[self._pool.submit(run_job, self._jobs[index][job])] = index
+    def begin(self, index: int) -> None:
+        self._running[self._pool.submit(run_loop, self._loops[index])] = index
 
     def wait(self, timeout_s: float) -> list[Event]:
         done, _ = wait_for(self._running, timeout_s, FIRST_COMPLETED)

@@ -1,7 +1,7 @@
 """Worker processes: started once, kept between searches, replaced when they die.
 
-Each worker has a pipe to its owner. It waits there for a job, calls the job's kernel until it says it is through, and reports.
-While the kernel runs, owner and worker talk only through shared memory.
+Each worker has a pipe to its owner. It waits there for the word to begin, calls its kernel until that says it is through, and
+reports. While the kernel runs, owner and worker talk only through shared memory.
 
 Workers are forked: the compiled code and the shared memory are simply there, also those of a game typed into a notebook, and a
 dead worker is replaced within milliseconds.
@@ -25,23 +25,23 @@ from distmcts.kernels.layout import BROKEN, SLICE_OVER
 
 STOP_S = 2.0  # patience with a worker that was asked to end
 WATCH_S = 0.5  # how often a worker looks whether its owner lives
-WHOLE = 1 << 40  # a slice that does not end before the job does
+WHOLE = 1 << 40  # a slice that does not end before the search does
 
-# A job: called with a number of simulations, returns a status of kernels/layout.py.
-Job = Callable[[int], int]
+# What a worker does: called with a number of simulations, returns a status of kernels/layout.py.
+Loop = Callable[[int], int]
 
 
 class Event(NamedTuple):
     worker: int
     status: int | None  # what the kernel returned; None: the worker died
-    error: DistmctsError | None = None  # what the job raised; the status is BROKEN then
+    error: DistmctsError | None = None  # what the loop raised; the status is BROKEN then
 
 
-def run_job(job: Job) -> tuple[int, DistmctsError | None]:
+def run_loop(loop: Loop) -> tuple[int, DistmctsError | None]:
     """Call a kernel until it is through; what it returned, and what it raised."""
     try:
         while True:
-            status = job(WHOLE)
+            status = loop(WHOLE)
             if status != SLICE_OVER:
                 return status, None
     except DistmctsError as error:
@@ -51,17 +51,17 @@ def run_job(job: Job) -> tuple[int, DistmctsError | None]:
 
 
 class Processes:
-    """A crew of processes. Owns them; `close` ends them. Jobs are given when the crew is made: a worker knows them by name."""
+    """A crew of processes. Owns them; `close` ends them. Loops are given when the crew is made: a worker knows its own."""
 
-    def __init__(self, jobs: list[dict[str, Job]], on_orphaned: Callable[[], None], pin: bool = False):
+    def __init__(self, loops: list[Loop], on_orphaned: Callable[[], None], pin: bool = False):
         self._context = multiprocess.get_context("fork")
-        self._jobs = jobs
+        self._loops = loops
         self._on_orphaned = on_orphaned
         self._pin = pin
-        self._pipes: list[Connection | None] = [None] * len(jobs)
-        self._processes: list = [None] * len(jobs)
+        self._pipes: list[Connection | None] = [None] * len(loops)
+        self._processes: list = [None] * len(loops)
         self._busy: set[int] = set()
-        for index in range(len(jobs)):
+        for index in range(len(loops)):
             self.replace(index)
 
     def replace(self, index: int) -> None:
@@ -73,7 +73,7 @@ class Processes:
         self._busy.discard(index)
         process = self._context.Process(
             target=_live,
-            args=(index, theirs, self._pipes, self._jobs[index], os.getpid(), self._on_orphaned, self._pin),
+            args=(index, theirs, self._pipes, self._loops[index], os.getpid(), self._on_orphaned, self._pin),
             daemon=True,
         )
         with warnings.catch_warnings(), signals_later():
@@ -84,11 +84,11 @@ class Processes:
         theirs.close()
         self._processes[index] = process
 
-    def begin(self, index: int, job: str) -> None:
-        """Hand a job to an idle worker. If it has died, `wait` says so."""
+    def begin(self, index: int) -> None:
+        """Send an idle worker to work. If it has died, `wait` says so."""
         self._busy.add(index)
         with contextlib.suppress(OSError):
-            self._pipes[index].send(job)
+            self._pipes[index].send(True)
 
     def wait(self, timeout_s: float) -> list[Event]:
         """Reports and deaths, as soon as there is one. Blocks for at most `timeout_s`."""
@@ -124,7 +124,7 @@ class Processes:
     def close(self) -> None:
         for pipe in self._pipes:
             try:
-                pipe.send(None)
+                pipe.send(False)
                 pipe.close()
             except OSError:
                 pass
@@ -149,7 +149,7 @@ def signals_later():
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _live(index: int, pipe: Connection, owners_ends: list, jobs: dict[str, Job], owner: int, on_orphaned, pin: bool) -> None:
+def _live(index: int, pipe: Connection, owners_ends: list, loop: Loop, owner: int, on_orphaned, pin: bool) -> None:
     """The life of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -163,10 +163,9 @@ def _live(index: int, pipe: Connection, owners_ends: list, jobs: dict[str, Job],
         os.sched_setaffinity(0, {cores[index % len(cores)]})
     while True:
         try:
-            name = pipe.recv()
-            if name is None:
+            if not pipe.recv():
                 return
-            pipe.send(run_job(jobs[name]))
+            pipe.send(run_loop(loop))
         except (EOFError, OSError):
             break
     on_orphaned()

@@ -15,14 +15,14 @@ from distmcts.kernels.layout import (
     EXPANDING,
     GLOBAL_LOCK,
     IDLE,
-    IN_FLIGHT_BITS,
-    IN_FLIGHT_MASK,
     ROOT,
     SCALE,
     STAGE,
     Shared,
     Tree,
     Worker,
+    in_flight_in,
+    visits_in,
 )
 from distmcts.tree.view import columns, levels, moves_of, nodes_used
 
@@ -46,7 +46,7 @@ class Audit(NamedTuple):
 
 def audit_tree(tree: Tree) -> Audit:
     fields = columns(tree)
-    visits = fields.counts >> IN_FLIGHT_BITS
+    visits = visits_in(fields.counts)
     problems: list[str] = []
     seen = np.zeros(visits.size, bool)
     limit = nodes_used(tree)
@@ -70,7 +70,7 @@ def audit_tree(tree: Tree) -> Audit:
         seen[nodes] = True
         if above is not None:
             _check_family(fields, visits, tree, above, nodes, parents, depth == 1, report)
-        report("in flight at rest", nodes[(fields.counts[nodes] & IN_FLIGHT_MASK) != 0])
+        report("in flight at rest", nodes[in_flight_in(fields.counts[nodes]) != 0])
         report("being expanded at rest", nodes[(fields.children[nodes] & EXPANDING) != 0])
         too_much = np.abs(fields.value_sum[nodes].astype(float)) > visits[nodes].astype(float) * SCALE
         report("value sum beyond visits", nodes[too_much])
@@ -96,8 +96,13 @@ def _check_family(fields, visits, tree, above, nodes, parents, above_is_root, re
     report("same move as a sibling", np.delete(nodes, index))
 
 
+def is_idle(worker: Worker) -> bool:
+    """Whether none of a worker's simulations is under way."""
+    return bool((worker.simulations.journal[:, STAGE] == IDLE).all())
+
+
 def audit_workers(shared: Shared, workers: list[Worker]) -> list[str]:
-    problems = [f"worker {i} is not idle" for i, worker in enumerate(workers) if worker.slot[STAGE] != IDLE]
+    problems = [f"worker {i} is not idle" for i, worker in enumerate(workers) if not is_idle(worker)]
     if shared.control[GLOBAL_LOCK] != 0:
         problems.append(f"the global lock is held by worker {int(shared.control[GLOBAL_LOCK]) - 1}")
     return problems

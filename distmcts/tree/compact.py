@@ -5,17 +5,7 @@ Runs keep their order and slide down, so the arrays are written from left to rig
 
 import numpy as np
 
-from distmcts.kernels.layout import (
-    ALLOCATED,
-    CHUNK_END,
-    CHUNK_NEXT,
-    FIRST_RUN,
-    HALVES,
-    NONE,
-    ROOT,
-    Tree,
-    Worker,
-)
+from distmcts.kernels.layout import ALLOCATED, CHUNK_END, CHUNK_NEXT, FIRST_RUN, NONE, ROOT, Tree, Worker
 from distmcts.tree.view import column_sizes, columns, levels, nodes_used, runs
 
 
@@ -61,7 +51,6 @@ def _moved(tree: Tree, node: int, starts: np.ndarray, rooms: np.ndarray, new_sta
         linked = links != NONE
         links[linked] = new_starts[np.searchsorted(starts, links[linked])]
     kept["extra"][ROOT] += 1  # a root has no creator: the evaluation that made the node counts as one of its own now
-    assert moved.halves.size == old.size * HALVES
     return kept
 
 

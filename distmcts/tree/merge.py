@@ -10,7 +10,7 @@ from distmcts.tree import view
 class MergedMove(NamedTuple):
     move: int
     visits: int
-    value_sum: int  # unit 1 / SCALE
+    value_sum: int  # fixed point
     votes: int  # trees in which this move has the most visits
     proven: float | None = None  # its exact value, if one tree has proven it
 

@@ -1,8 +1,9 @@
-"""What a dead worker left half done, finished or taken back from its journal.
+"""What a dead worker left half done, finished or taken back from its journals.
 
-Two steps. `release` runs at once, while others may be waiting for the dead worker's locks. `repair` runs when all living
-workers of the tree stand still between two simulations: then the conservation laws hold for every node but those on dead
-workers' paths, and tell which of their updates have arrived.
+Two steps. `release` runs at once, while others may be waiting for the dead worker's locks. The rest runs when all living
+workers of the tree stand still between two simulations: `reopen` gives back what the dead were adding children to, then
+`repair` takes the records of their simulations. Then the conservation laws hold for every node but those on these paths, and
+tell which of their updates have arrived.
 
 A playout that was finished is not thrown away: its backup is completed. A path without a result is taken back.
 
@@ -20,9 +21,7 @@ from distmcts.kernels.layout import (
     BEGUN,
     BORN,
     BREACH,
-    CHILDREN,
     CHUNK_NEXT,
-    COUNTS,
     DEPTH,
     DESCENT,
     DONE,
@@ -30,13 +29,10 @@ from distmcts.kernels.layout import (
     EXPANDING_NODE,
     FINISHED,
     GLOBAL_LOCK,
-    HALVES,
     IDLE,
-    IN_FLIGHT_MASK,
     LOCKED_CHILD,
     LOCKED_NODE,
     NO_BOUND,
-    ONE_VISIT,
     PENDING_RUN,
     PENDING_SIZE,
     REDO_COUNTS,
@@ -45,23 +41,31 @@ from distmcts.kernels.layout import (
     SLOT_INDEX,
     STAGE,
     TAKEN,
-    VALUE_SUM,
-    WORDS,
     Shared,
+    Simulation,
     Tree,
     Worker,
+    packed,
+    simulation_of,
+    visits_in,
 )
 from distmcts.tree.view import child_nodes, columns, runs, visits
 
 
+def simulations_of(worker: Worker) -> list[Simulation]:
+    """The records of a worker, each a view on the segment."""
+    return [simulation_of(worker, index) for index in range(len(worker.simulations.journal))]
+
+
+# ---- at once --------------------------------------------------------------------------------------------------------------
+
+
 def release(tree: Tree, shared: Shared, worker: Worker, plain_stores: bool) -> None:
     """Free the locks of a dead worker. Where updates are plain stores under a lock, finish a torn one first."""
+    if plain_stores:
+        for simulation in simulations_of(worker):
+            _finish_torn_store(tree, simulation)
     slot = worker.slot
-    if plain_stores and slot[STAGE] == BACKUP and slot[BEGUN] < slot[DONE]:
-        place = int(worker.path[slot[BEGUN]]) * WORDS
-        tree.words[place + COUNTS] = slot[REDO_COUNTS]
-        tree.words[place + VALUE_SUM] = slot[REDO_VALUE]
-        slot[DONE] = slot[BEGUN]
     for field in (LOCKED_CHILD, LOCKED_NODE):
         node = int(slot[field]) - 1
         if node >= 0 and tree.locks.size > 1 and tree.locks[node] == slot[SLOT_INDEX]:
@@ -71,72 +75,87 @@ def release(tree: Tree, shared: Shared, worker: Worker, plain_stores: bool) -> N
         shared.control[GLOBAL_LOCK] = 0
 
 
-def repair(tree: Tree, dead: list[Worker]) -> None:
-    """Bring the tree to rest. Blocks nobody; the caller has seen to it that nobody else touches the tree."""
-    for worker in dead:
-        _undo_expansion(tree, worker)
-    for worker in dead:
-        if worker.slot[STAGE] == DESCENT and worker.slot[BORN] and _is_published(tree, worker):
-            tree.extra[worker.path[worker.slot[DEPTH] - 1]] -= 1  # its creator will never evaluate it
-    _complete_backups(tree, [worker for worker in dead if worker.slot[STAGE] == BACKUP])
-    for worker in dead:
-        if worker.slot[STAGE] != IDLE:
-            _clear_path(tree, worker)
-    for worker in dead:
-        _reset(worker)
+def _finish_torn_store(tree: Tree, simulation: Simulation) -> None:
+    journal = simulation.journal
+    if journal[STAGE] == BACKUP and journal[BEGUN] < journal[DONE]:
+        fields, node = columns(tree), simulation.path[journal[BEGUN]]
+        fields.counts[node] = journal[REDO_COUNTS]
+        fields.value_sum[node] = journal[REDO_VALUE]
+        journal[DONE] = journal[BEGUN]
 
 
-def _undo_expansion(tree: Tree, worker: Worker) -> None:
-    """Open the node again that the dead worker was expanding, and take an unlinked run back into its chunk."""
+# ---- when all stand still -------------------------------------------------------------------------------------------------
+
+
+def reopen(tree: Tree, worker: Worker) -> None:
+    """Open the node again that the dead worker was adding to, and take an unlinked run back into its chunk."""
     slot = worker.slot
     node = int(slot[EXPANDING_NODE]) - 1
-    if node < 0:
-        return
-    tree.halves[node * HALVES + CHILDREN] &= ~np.int32(EXPANDING)
-    run = int(slot[PENDING_RUN])
-    linked = [int(start[0]) for start, *_ in runs(columns(tree), np.array([node]))]
-    if run and run not in linked and slot[CHUNK_NEXT] == run + slot[PENDING_SIZE]:
-        slot[CHUNK_NEXT] = run
+    if node >= 0:
+        columns(tree).children[node] &= ~np.int32(EXPANDING)
+        run = int(slot[PENDING_RUN])
+        linked = [int(start[0]) for start, *_ in runs(columns(tree), np.array([node]))]
+        if run and run not in linked and slot[CHUNK_NEXT] == run + slot[PENDING_SIZE]:
+            slot[CHUNK_NEXT] = run
+    for field in (EXPANDING_NODE, PENDING_RUN, TAKEN, BREACH):
+        slot[field] = 0
 
 
-def _complete_backups(tree: Tree, dead: list[Worker]) -> None:
+def repair(tree: Tree, simulations: list[Simulation]) -> int:
+    """Bring the tree to rest; return how many simulations were completed. The caller sees to it that nobody else touches it."""
+    under_way = [simulation for simulation in simulations if simulation.journal[STAGE] != IDLE]
+    for simulation in under_way:
+        if simulation.journal[STAGE] == DESCENT and simulation.journal[BORN] and _is_published(tree, simulation):
+            tree.extra[_last(simulation)] -= 1  # its creator will never evaluate it
+    in_backup = [simulation for simulation in under_way if simulation.journal[STAGE] == BACKUP]
+    _complete_backups(tree, in_backup)
+    for simulation in under_way:
+        _clear_path(tree, simulation)
+    completed = sum(int(simulation.journal[BACKED_UP]) for simulation in in_backup)
+    for simulation in under_way:
+        simulation.journal[[STAGE, DEPTH, BORN]] = 0
+    return completed
+
+
+def _complete_backups(tree: Tree, simulations: list[Simulation]) -> None:
     """Write what is missing, deepest nodes first, so that a node's children are right when it is looked at."""
-    open_updates = defaultdict(list)  # (position on the path, node) -> workers whose update may be missing there
-    for worker in dead:
-        for position in range(int(worker.slot[DONE])):
-            open_updates[position, int(worker.path[position])].append(worker)
-    for (position, node), workers in sorted(open_updates.items(), reverse=True, key=lambda item: item[0][0]):
-        certain = [worker for worker in workers if worker.slot[BEGUN] > position]
-        unsure = [worker for worker in workers if worker.slot[BEGUN] <= position]
-        missing = _missing_visits(tree, node, position, workers)
+    open_updates = defaultdict(list)  # (position on the path, node) -> simulations whose update may be missing there
+    for simulation in simulations:
+        for position in range(int(simulation.journal[DONE])):
+            open_updates[position, int(simulation.path[position])].append(simulation)
+    for (position, node), here in sorted(open_updates.items(), reverse=True, key=lambda item: item[0][0]):
+        certain = [simulation for simulation in here if simulation.journal[BEGUN] > position]
+        unsure = [simulation for simulation in here if simulation.journal[BEGUN] <= position]
+        missing = _missing_visits(tree, node, position, here)
         if unsure:
-            missing -= sum(int(worker.slot[BACKED_UP]) for worker in certain)
-        for worker in unsure:
+            missing -= sum(int(simulation.journal[BACKED_UP]) for simulation in certain)
+        for simulation in unsure:
             if missing > 0:
-                certain.append(worker)
-                missing -= int(worker.slot[BACKED_UP])
-        for worker in certain:
-            place = node * WORDS
-            tree.words[place + COUNTS] += int(worker.slot[BACKED_UP]) * ONE_VISIT
-            tree.words[place + VALUE_SUM] += _reward_at(worker, position)
+                certain.append(simulation)
+                missing -= int(simulation.journal[BACKED_UP])
+        fields = columns(tree)
+        for simulation in certain:
+            fields.counts[node] += packed(int(simulation.journal[BACKED_UP]), 0)
+            fields.value_sum[node] += _reward_at(simulation, position)
 
 
-def _reward_at(worker: Worker, position: int) -> int:
+def _reward_at(simulation: Simulation, position: int) -> int:
     """What a node of the path is credited with: the reward, or what a proof at it or below it says (kernels/solver.py)."""
-    mover = worker.movers[position]
-    if worker.bounds.size > 1:
-        for at in range(position, int(worker.slot[DEPTH])):
-            if worker.bounds[at] != NO_BOUND:
-                value = int(worker.bounds[at] * worker.slot[BACKED_UP])
-                return value if mover == worker.movers[at + 1] else -value
-    return int(worker.rewards[mover])
+    journal, bounds, movers = simulation.journal, simulation.bounds, simulation.movers
+    mover = movers[position]
+    if bounds.size > 1:
+        for at in range(position, int(journal[DEPTH])):
+            if bounds[at] != NO_BOUND:
+                value = int(bounds[at] * journal[BACKED_UP])
+                return value if mover == movers[at + 1] else -value
+    return int(simulation.rewards[mover])
 
 
-def _missing_visits(tree: Tree, node: int, position: int, workers: list[Worker]) -> int:
+def _missing_visits(tree: Tree, node: int, position: int, simulations: list[Simulation]) -> int:
     """How many visits a node lacks, by the conservation law."""
-    ends_here = [worker for worker in workers if worker.slot[DEPTH] == position + 1]
+    ends_here = [simulation.journal for simulation in simulations if simulation.journal[DEPTH] == position + 1]
     # The update of the last node comes before `extra`: its own evaluation stands in neither yet.
-    not_in_extra = sum(int(worker.slot[BACKED_UP] - worker.slot[BORN]) for worker in ends_here)
+    not_in_extra = sum(int(journal[BACKED_UP] - journal[BORN]) for journal in ends_here)
     return _within_32_bits(_expected_visits(tree, node) + not_in_extra - visits(tree, node))
 
 
@@ -150,26 +169,31 @@ def _within_32_bits(count: int) -> int:
     return (count + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
-def _clear_path(tree: Tree, worker: Worker) -> None:
+def _clear_path(tree: Tree, simulation: Simulation) -> None:
     """Nothing is in flight when everybody stands still; and the last node's own evaluations are what its visits say."""
-    depth = int(worker.slot[DEPTH])
-    for node in worker.path[:depth].tolist():
-        tree.words[node * WORDS + COUNTS] &= ~np.int64(IN_FLIGHT_MASK)
-    if depth > 0 and _is_published(tree, worker):
-        last = int(worker.path[depth - 1])
+    depth = int(simulation.journal[DEPTH])
+    counts = columns(tree).counts
+    for node in simulation.path[:depth].tolist():
+        counts[node] = packed(visits_in(counts[node]), 0)
+    if depth > 0 and _is_published(tree, simulation):
+        last = _last(simulation)
         own = int(tree.extra[last]) + visits(tree, last) - _expected_visits(tree, last)
         tree.extra[last] = _within_32_bits(own)
 
 
-def _is_published(tree: Tree, worker: Worker) -> bool:
+def _last(simulation: Simulation) -> int:
+    return int(simulation.path[simulation.journal[DEPTH] - 1])
+
+
+def _is_published(tree: Tree, simulation: Simulation) -> bool:
     """Whether the last node on a path is part of the tree: a new child may not have been counted yet."""
-    *_, parent, last = [ROOT, *worker.path[: worker.slot[DEPTH]].tolist()]
+    *_, parent, last = [ROOT, *simulation.path[: simulation.journal[DEPTH]].tolist()]
     return last == ROOT or last in child_nodes(tree, parent)
 
 
-def _reset(worker: Worker) -> None:
-    slot = worker.slot
-    if slot[STAGE] == BACKUP:
-        slot[FINISHED] += slot[BACKED_UP]
-    for field in (STAGE, DEPTH, BORN, EXPANDING_NODE, PENDING_RUN, TAKEN, BREACH):
-        slot[field] = 0
+def repair_after(tree: Tree, dead: list[Worker]) -> None:
+    """All that dead workers of a tree left, after `release`."""
+    for worker in dead:
+        reopen(tree, worker)
+    completed = repair(tree, [simulation for worker in dead for simulation in simulations_of(worker)])
+    dead[0].slot[FINISHED] += completed

@@ -10,7 +10,7 @@ import numpy as np
 from distmcts.errors import InputError
 from distmcts.files import whole_file
 from distmcts.kernels.layout import ALLOCATED, CAPACITY, CHUNK_END, CHUNK_NEXT
-from distmcts.tree.plan import Arrays
+from distmcts.tree.memory import Arrays
 from distmcts.tree.view import column_sizes, nodes_used
 
 FORMAT = 2

@@ -5,28 +5,23 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distmcts.kernels.features import COLUMNS
 from distmcts.kernels.layout import (
     ALLOCATED,
     CAPACITY,
-    CHILD_COUNT_MASK,
-    CHILDREN,
-    COUNTS,
-    FIRST,
     FIRST_RUN,
-    HALVES,
-    IN_FLIGHT_BITS,
-    IN_FLIGHT_MASK,
-    MOVE,
-    NEXT,
+    NODE,
     NONE,
-    OPTIONAL,
     PROOF_ZERO,
     ROOT,
-    RUN_LIMIT,
     SCALE,
-    VALUE_SUM,
     WORDS,
     Tree,
+    child_count,
+    in_flight_in,
+    link_holder,
+    size_after,
+    visits_in,
 )
 
 
@@ -42,14 +37,13 @@ class Columns(NamedTuple):
 
 
 def columns(tree: Tree) -> Columns:
-    words = tree.words.reshape(-1, WORDS)
-    halves = tree.halves.reshape(-1, HALVES)
-    return Columns(words[:, COUNTS], words[:, VALUE_SUM], halves[:, FIRST], halves[:, CHILDREN], halves[:, MOVE], halves[:, NEXT])
+    records = tree.words.view(NODE)
+    return Columns(*(records[name] for name in Columns._fields))
 
 
 def column_sizes(tree: Tree) -> dict[str, int]:
     """The columns that this tree has, with how many elements a node has in each."""
-    optional = {name: size for name, (_, size) in OPTIONAL.items() if getattr(tree, name).size > 1}
+    optional = {column.name: column.elements for column in COLUMNS if getattr(tree, column.name).size > 1}
     return {"words": WORDS, "extra": 1, **optional}
 
 
@@ -57,7 +51,7 @@ class Child(NamedTuple):
     node: int
     move: int
     visits: int
-    value_sum: int  # unit 1 / SCALE
+    value_sum: int  # fixed point
     proven: float | None = None  # its exact value, if the solver knows
 
     @property
@@ -68,13 +62,44 @@ class Child(NamedTuple):
 
 def moves_of(tree: Tree, nodes: np.ndarray) -> np.ndarray:
     """The moves that lead to some nodes."""
-    low = tree.halves.reshape(-1, HALVES)[nodes, MOVE].astype(np.int64)
+    low = columns(tree).move[nodes].astype(np.int64)
     return low if tree.high.size == 1 else (tree.high[nodes].astype(np.int64) << 32) | (low & 0xFFFFFFFF)
 
 
-def move_of(tree: Tree, node: int) -> int:
-    low = int(tree.halves[node * HALVES + MOVE])
-    return low if tree.high.size == 1 else (int(tree.high[node]) << 32) | (low & 0xFFFFFFFF)
+class Reader:
+    """Single nodes of a tree, quickly: numbers come faster out of a memoryview than out of an array. Holds on to the memory."""
+
+    def __init__(self, tree: Tree):
+        fields = columns(tree)
+        self.counts = memoryview(fields.counts)
+        self.value_sums = memoryview(fields.value_sum)
+        self._first = memoryview(fields.first)
+        self._children = memoryview(fields.children)
+        self._move = memoryview(fields.move)
+        self._next = memoryview(fields.next)
+        self._high = memoryview(tree.high) if tree.high.size > 1 else None
+
+    def visits(self, node: int) -> int:
+        return visits_in(self.counts[node])
+
+    def move(self, node: int) -> int:
+        low = self._move[node]
+        return low if self._high is None else (self._high[node] << 32) | (low & 0xFFFFFFFF)
+
+    def children(self, node: int) -> list[int]:
+        """In the order they were added."""
+        left = child_count(self._children[node])
+        first = run = self._first[node]
+        size = FIRST_RUN
+        number = 0
+        found: list[int] = []
+        while left > 0:
+            found.extend(range(run, run + min(size, left)))
+            left -= size
+            number += 1
+            run = self._next[link_holder(first, run, number)]
+            size = size_after(size)
+        return found
 
 
 def proven_value(tree: Tree, node: int = ROOT) -> float | None:
@@ -84,23 +109,16 @@ def proven_value(tree: Tree, node: int = ROOT) -> float | None:
 
 
 def visits(tree: Tree, node: int = ROOT) -> int:
-    return int(tree.words[node * WORDS + COUNTS]) >> IN_FLIGHT_BITS
+    return int(visits_in(columns(tree).counts[node]))
 
 
 def in_flight(tree: Tree, node: int = ROOT) -> int:
-    return int(tree.words[node * WORDS + COUNTS]) & IN_FLIGHT_MASK
+    return int(in_flight_in(columns(tree).counts[node]))
 
 
 def child_nodes(tree: Tree, node: int) -> list[int]:
     """The children of a node, in the order they were added."""
-    left = int(tree.halves[node * HALVES + CHILDREN]) & CHILD_COUNT_MASK
-    nodes: list[int] = []
-    for start, size, _ in runs(columns(tree), np.array([node])):
-        nodes.extend(range(int(start[0]), int(start[0]) + min(size, left)))
-        left -= size
-        if left <= 0:
-            break
-    return nodes
+    return Reader(tree).children(node)
 
 
 def runs(fields: Columns, nodes: np.ndarray) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
@@ -120,20 +138,15 @@ def runs(fields: Columns, nodes: np.ndarray) -> Iterator[tuple[np.ndarray, int, 
         run, first, owner = run[keep], first[keep], owner[keep]
         yield run, size, owner
         number += 1
-        run = fields.next[first + number - 1 if number <= FIRST_RUN else run].astype(np.int64)
-        size = min(size * 2, RUN_LIMIT)
+        run = fields.next[link_holder(first, run, number)].astype(np.int64)
+        size = size_after(size)
 
 
 def children(tree: Tree, node: int = ROOT) -> list[Child]:
+    reader = Reader(tree)
     return [
-        Child(
-            child,
-            move_of(tree, child),
-            visits(tree, child),
-            int(tree.words[child * WORDS + VALUE_SUM]),
-            proven_value(tree, child),
-        )
-        for child in child_nodes(tree, node)
+        Child(child, reader.move(child), reader.visits(child), reader.value_sums[child], proven_value(tree, child))
+        for child in reader.children(node)
     ]
 
 
@@ -144,7 +157,7 @@ def levels(tree: Tree, node: int = ROOT) -> Iterator[tuple[np.ndarray, np.ndarra
     parents = np.zeros(1, np.int64)
     while nodes.size:
         yield nodes, parents
-        left = (fields.children[nodes] & CHILD_COUNT_MASK).astype(np.int64)
+        left = child_count(fields.children[nodes]).astype(np.int64)
         found, found_parents = [], []
         for run, size, owner in runs(fields, nodes):
             count = np.clip(left[owner], 0, size)

@@ -9,7 +9,7 @@ from distmcts.errors import InputError
 from distmcts.experiments import positions
 from distmcts.experiments.oracle import Oracle, regret, solve
 from distmcts.experiments.positions import midgame, openings, solved_positions
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 from distmcts.registry import load_game
 from tests.reference import awale, connect_four, tic_tac_toe
 from tests.reference.positions import AWALE_ENDGAMES, CONNECT_FOUR_ONLY_MOVES

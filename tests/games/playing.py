@@ -20,7 +20,7 @@ from distmcts.kernels import referee
 from distmcts.kernels.layout import MAX_PLAYERS
 from distmcts.kernels.referee import bare_playouts
 from distmcts.kernels.rng import seeded
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 
 ROOT = Path(__file__).parents[2]
 BY_PLAYOUT, BY_RULES = -1, 1_000_000  # cutoff of bare_playouts: none, or one that no game reaches

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from distmcts.game import CompiledGame
-from distmcts.kernels import tags
+from distmcts.kernels import rules
 from distmcts.kernels.jit import entry
 from distmcts.kernels.rng import seeded
 from games.risk import Risk
@@ -21,7 +21,7 @@ GAMES = {"full": FULL, "steps": STEPS}
 @entry
 def step(game, state, moves, rng):
     """One move of the playout policy, in place."""
-    return tags.playout_step(game, state, moves, rng)
+    return rules.playout_step(game, state, moves, rng)
 
 
 def board(a: dict[str, int] | None = None, b: dict[str, int] | None = None, others: str = "a1", then: str = "turn 1 a manoeuvre"):

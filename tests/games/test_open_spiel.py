@@ -10,7 +10,7 @@ import pytest
 import distmcts
 from distmcts.errors import GameError, InputError
 from distmcts.kernels.layout import WORDS
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.tree.view import nodes_used
 from games.open_spiel import OpenSpielGame
 from tests.command import distmcts as command

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from distmcts.kernels.rng import seeded
-from distmcts.kernels.tags import OVER
+from distmcts.kernels.rules import OVER
 from games.risk import Risk
 from games.risk_state import FINISHED, OWNED, PHASE
 from tests.games.playing import BY_PLAYOUT, BY_RULES, play_out

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from distmcts.kernels import referee
-from distmcts.kernels.playout import find_move
 from distmcts.kernels.rng import seeded
-from distmcts.kernels.tags import CHANCE, OVER
+from distmcts.kernels.rules import CHANCE, OVER, find_move
 from games.risk import Risk
 from games.risk_state import FINISHED, OWNED, PHASE, TURN
 from tests.games.playing import BY_PLAYOUT, play_out
@@ -212,12 +211,12 @@ def test_ranked_recruitments_are_uniform():
 @BOTH
 def test_rave_keys(game):
     """Within their range; the same for moves alike; different attacks have different ones."""
-    from distmcts.kernels import tags
+    from distmcts.kernels import rules
     from distmcts.kernels.jit import kernel
 
     @kernel
     def key(game, state, move):
-        return tags.rave_key(game, state, move)
+        return rules.rave_key(game, state, move)
 
     kind = Risk(actions=game.parameters["actions"], playout="uniform", turns=20)
     for state, reference in random_game(kind, 3):

@@ -6,7 +6,7 @@ from scipy.stats import chisquare
 
 import distmcts
 from distmcts.game import State
-from distmcts.kernels.tags import CHANCE
+from distmcts.kernels.rules import CHANCE
 from distmcts.tree import view
 from tests.every_feature import FEATURES
 from tests.laws import check_chance

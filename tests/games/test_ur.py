@@ -13,9 +13,8 @@ from distmcts.errors import InputError
 from distmcts.kernels import referee
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.layout import MAX_PLAYERS
-from distmcts.kernels.playout import find_move
 from distmcts.kernels.rng import random_word, seeded
-from distmcts.kernels.tags import CHANCE, OVER, apply, player
+from distmcts.kernels.rules import CHANCE, OVER, apply, find_move, player
 from games.ur import Ur
 from tests.games.playing import BY_PLAYOUT, both_ways, plain_trace, play_out, positions, trace
 from tests.reference import ur as reference

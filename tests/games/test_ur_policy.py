@@ -8,7 +8,7 @@ import pytest
 from distmcts.errors import InputError
 from distmcts.kernels import referee
 from distmcts.kernels.rng import seeded
-from distmcts.kernels.tags import CHANCE
+from distmcts.kernels.rules import CHANCE
 from games.ur import Ur
 from tests.games.playing import BY_PLAYOUT, BY_RULES, plain_trace, play_out, positions, trace
 from tests.reference import ur as reference

@@ -8,7 +8,7 @@ import pytest
 
 import distmcts
 from distmcts.game import State
-from distmcts.kernels.tags import CHANCE
+from distmcts.kernels.rules import CHANCE
 from tests.laws import check_chance
 from tests.reference import ur
 

@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 
-from distmcts.kernels.tags import CHANCE
+from distmcts.kernels.rules import CHANCE
 from distmcts.match.play import outcome, play_game, play_pair
 from tests.dice_race import BOLD, SAFE, DiceRace
 

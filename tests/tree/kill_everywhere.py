@@ -9,30 +9,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distmcts.demands import needs_of
+from distmcts.demands import mode_of, needs_of
 from distmcts.game import Game
-from distmcts.kernels.layout import LOCK_FREE, NODE_LOCKS, ONE_LOCK, READ_NOTHING, READ_VIRTUAL_LOSS, ROOT_MOVER
-from distmcts.kernels.modes import ALONE, TOGETHER, with_features
+from distmcts.kernels.layout import LOCK_FREE, ROOT_MOVER
 from distmcts.kernels.rng import seeded
 from distmcts.kernels.simulate import simulate
 from distmcts.parallel.hosting import Host
 from distmcts.registry import load_game
 from distmcts.settings import make_settings
 from distmcts.tree.audit import audit_tree, audit_workers
-from distmcts.tree.plan import lay_out
-from distmcts.tree.repair import release, repair
+from distmcts.tree.memory import lay_out
+from distmcts.tree.repair import release, repair_after
 from distmcts.tree.view import visits
 from tests.dice_race import DiceRace
 from tests.laws import check_chance, check_values
 from tests.python_games import DiceRace as PythonDiceRace
 from tests.python_games import Nim
 
-SCHEMES = {
-    "alone": (ALONE, LOCK_FREE, READ_NOTHING),
-    "lockfree": (TOGETHER, LOCK_FREE, READ_VIRTUAL_LOSS),
-    "node-locks": (TOGETHER, NODE_LOCKS, READ_VIRTUAL_LOSS),
-    "global-lock": (TOGETHER, ONE_LOCK, READ_VIRTUAL_LOSS),
+SCHEMES: dict[str, dict[str, Any]] = {
+    "alone": {"parallel": "serial"},
+    "lockfree": {"parallel": "tree", "synchronisation": "lockfree"},
+    "node-locks": {"parallel": "tree", "synchronisation": "node-locks"},
+    "global-lock": {"parallel": "tree", "synchronisation": "global-lock"},
 }
+# An atomic operation is one instruction in truth: a kill falls before or after it. So is the read or write of a node's field. Copies
+# of positions, of a thousand words where rules are in Python, are nobody's business but the worker's. And what is decided when
+# kernels are compiled takes no time when they run.
+WHOLE = ("atomics.py", "node.py", "states.py", "jit.py", "modes.py", "tags.py")
 
 
 class Variant(NamedTuple):
@@ -81,9 +84,7 @@ class KillAt:
         self.left = line
 
     def __call__(self, frame, event, argument):
-        # An atomic operation is one instruction in truth: a kill falls before or after it. Copies of positions, of a thousand
-        # words where rules are in Python, are nobody's business but the worker's.
-        if "/kernels/" not in frame.f_code.co_filename or frame.f_code.co_filename.endswith(("atomics.py", "states.py")):
+        if "/kernels/" not in frame.f_code.co_filename or frame.f_code.co_filename.endswith(WHOLE):
             return None
         return self.on_line
 
@@ -101,16 +102,14 @@ class Bench:
     def __init__(self, variant: Variant, scheme: str, grown: int):
         self.game = game = variant.game
         self.is_certain = variant.is_certain
-        mode, synchronisation, reading = SCHEMES[scheme]
-        settings = make_settings(c=1.4, **variant.settings)
-        self.alone = mode is ALONE
-        self.mode = with_features(mode, settings.features)
-        self.settings = settings.for_kernels()._replace(synchronisation=synchronisation, reading=reading)
-        needs = needs_of(game, settings)._replace(locks=synchronisation == NODE_LOCKS)
+        settings = make_settings(c=1.4, workers=2, **SCHEMES[scheme], **variant.settings)
+        self.mode = mode_of(game, settings)
+        self.settings = settings.for_kernels()
+        needs = needs_of(game, settings)
         self.segment, arrays = lay_out(game, 1 << 23 if game.in_python else 1 << 20, 2, 1, needs, "private")
         self.shared, self.workers, (self.tree,), _ = arrays
         if game.in_python:
-            self.host = Host(game, self.shared, self.workers, self.settings, frozenset())
+            self.host = Host(game, self.shared, self.workers, self.settings, self.mode)
             self.host.set_root(game.initial_state())
         else:
             self.shared.root_state[:] = game.initial_state()
@@ -143,17 +142,15 @@ class Bench:
     def bury(self, dead: list[int], expected: tuple[int, int]) -> None:
         """Repair, then check all laws, then check that work can go on."""
         for i in dead:
-            release(
-                self.tree,
-                self.shared,
-                self.workers[i],
-                self.alone or self.settings.synchronisation != LOCK_FREE,
-            )
-        repair(self.tree, [self.workers[i] for i in dead])
+            self.release(i)
+        repair_after(self.tree, [self.workers[i] for i in dead])
         self.check(expected)
         before = visits(self.tree)
         self.simulate(0)
         self.check((before + 1, before + 1))
+
+    def release(self, worker: int) -> None:
+        release(self.tree, self.shared, self.workers[worker], plain_stores=self.mode.protocol != LOCK_FREE)
 
     def check(self, expected: tuple[int, int]) -> None:
         audit = audit_tree(self.tree).check()
@@ -184,7 +181,7 @@ def two_deaths(bench: Bench, grown: int, pairs: int) -> int:
         bench.put_back()
         if not bench.killed_at(0, chooser.randrange(700)):
             continue
-        release(bench.tree, bench.shared, bench.workers[0], bench.settings.synchronisation != LOCK_FREE)
+        bench.release(0)
         if bench.killed_at(1, chooser.randrange(700)):
             bench.bury([0, 1], (grown, grown + 2))
             kills += 2

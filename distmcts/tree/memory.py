@@ -6,26 +6,27 @@ import numpy as np
 
 from distmcts.errors import InputError
 from distmcts.game import Game
+from distmcts.kernels.features import BUFFERS, COLUMNS
 from distmcts.kernels.layout import (
     ALLOCATED,
-    ANSWER_WORDS,
     CAPACITY,
     CHUNK,
     CONTROL_WORDS,
     EXTRA_BYTES,
     FIRST_RUN,
-    HALVES,
     HEAP_WORDS,
+    JOURNAL_WORDS,
     LOCK_BYTES,
     MAX_DEPTH,
     MAX_NODES,
     MAX_PLAYERS,
     NODE_BYTES,
-    OPTIONAL,
     SLOT_INDEX,
     SLOT_WORDS,
+    SUM_WORDS,
     WORDS,
     Shared,
+    Simulation,
     Tree,
     Worker,
 )
@@ -51,20 +52,21 @@ class Needs(NamedTuple):
     """What a search needs beyond the plain arrays."""
 
     locks: bool = False
-    columns: frozenset[str] = frozenset()  # out of layout.OPTIONAL
+    columns: frozenset[str] = frozenset()  # names out of features.COLUMNS
+    buffers: frozenset[str] = frozenset()  # names out of features.BUFFERS
     cache_bytes: int = 0  # for evaluations
-    priors: bool = False  # a buffer for them
-    played: bool = False  # a note for every move
+    simulations: int = 1  # that a worker has under way at a time
 
     def bytes_per_node(self) -> int:
-        extra = sum(int(dtype[1]) * size for name, (dtype, size) in OPTIONAL.items() if name in self.columns)
+        extra = sum(int(column.dtype[1]) * column.elements for column in COLUMNS if column.name in self.columns)
         return NODE_BYTES + EXTRA_BYTES + (LOCK_BYTES if self.locks else 0) + extra
 
 
 def lay_out(game: Game, memory: int, workers: int, trees: int, needs: Needs, backing: str):
     """A segment of at most `memory` bytes and the arrays in it. Raises InputError if that cannot work."""
-    fixed = _bytes(_shared_sizes(game, workers, needs)) + workers * _bytes(_worker_sizes(game, needs))
-    per_tree_fixed = aligned(8 * HEAP_WORDS) + (2 + len(OPTIONAL)) * 2 * LINE
+    per_worker = _bytes(_rows_of_simulations(needs)) + _bytes(_scratch_sizes(game, needs))
+    fixed = _bytes(_shared_sizes(game, workers, needs)) + workers * per_worker
+    per_tree_fixed = aligned(8 * HEAP_WORDS) + (2 + len(COLUMNS)) * 2 * LINE
     per_node = needs.bytes_per_node()
     capacity = (memory - fixed - trees * per_tree_fixed) // (trees * per_node)
     capacity = min(capacity - capacity % 2, MAX_NODES)
@@ -81,7 +83,7 @@ def lay_out(game: Game, memory: int, workers: int, trees: int, needs: Needs, bac
     segment = Segment(fixed + trees * (per_tree_fixed + capacity * per_node), backing)
     guards: dict[str, list[np.ndarray]] = {}
     shared = Shared(**_take(segment, _shared_sizes(game, workers, needs), guards))
-    all_workers = [Worker(**_take(segment, _worker_sizes(game, needs), guards)) for _ in range(workers)]
+    all_workers = [_worker(segment, game, needs, guards) for _ in range(workers)]
     for index, worker in enumerate(all_workers):
         worker.slot[SLOT_INDEX] = index + 1
     return segment, Arrays(shared, all_workers, [_tree(segment, capacity, needs, workers // trees) for _ in range(trees)], guards)
@@ -104,17 +106,28 @@ def _shared_sizes(game: Game, workers: int, needs: Needs) -> list[_Size]:
         _Size("control", "i8", CONTROL_WORDS),
         _Size("root_state", "u8", game.state_words),
         _Size("leaf_state", "u8", game.state_words),
-        _Size("answers", "i8", workers * ANSWER_WORDS),
+        _Size("sums", "i8", workers * SUM_WORDS),
         _Size("cache", "u8", max(needs.cache_bytes // (8 * entry), 1) * entry if needs.cache_bytes else 1),
     ]
 
 
-def _worker_sizes(game: Game, needs: Needs) -> list[_Size]:
+def _simulation_sizes(needs: Needs) -> list[_Size]:
     return [
-        _Size("slot", "i8", SLOT_WORDS),
+        _Size("journal", "i8", JOURNAL_WORDS),
         _Size("path", "i4", MAX_DEPTH),
         _Size("movers", "i4", MAX_DEPTH),
         _Size("rewards", "i8", MAX_PLAYERS),
+        _Size("bounds", "i8", MAX_DEPTH if "proofs" in needs.columns else 1),
+    ]
+
+
+def _rows_of_simulations(needs: Needs) -> list[_Size]:
+    return [size._replace(count=size.count * needs.simulations) for size in _simulation_sizes(needs)]
+
+
+def _scratch_sizes(game: Game, needs: Needs) -> list[_Size]:
+    return [
+        _Size("slot", "i8", SLOT_WORDS),
         _Size("results", "f8", MAX_PLAYERS, guarded=True),
         _Size("rng", "u8", 2),
         _Size("state", "u8", game.state_words, guarded=True),
@@ -123,10 +136,19 @@ def _worker_sizes(game: Game, needs: Needs) -> list[_Size]:
         _Size("outcomes", "i8", game.max_outcomes, guarded=True),
         _Size("probabilities", "f8", game.max_outcomes, guarded=True),
         _Size("trial", "u8", 2 * game.state_words, guarded=True),
-        _Size("priors", "f8", game.max_moves if needs.priors else 1, guarded=needs.priors),
-        _Size("played", "i8", game.players * game.rave_keys if needs.played else 1),
-        _Size("bounds", "i8", MAX_DEPTH if "proofs" in needs.columns else 1),
+        *(
+            _Size(buffer.name, buffer.dtype, buffer.size(game), buffer.guarded)
+            if buffer.name in needs.buffers
+            else _Size(buffer.name, buffer.dtype, 1)
+            for buffer in BUFFERS
+        ),
     ]
+
+
+def _worker(segment: Segment, game: Game, needs: Needs, guards: dict[str, list[np.ndarray]]) -> Worker:
+    rows = _take(segment, _rows_of_simulations(needs), guards)
+    simulations = Simulation(**{name: array.reshape(needs.simulations, -1) for name, array in rows.items()})
+    return Worker(simulations=simulations, **_take(segment, _scratch_sizes(game, needs), guards))
 
 
 def _bytes(sizes: list[_Size]) -> int:
@@ -152,10 +174,10 @@ def _tree(segment: Segment, capacity: int, needs: Needs, writers: int) -> Tree:
         locks=segment.take("i4", capacity if needs.locks else 1),
         heap=segment.take("i8", HEAP_WORDS),
         **{
-            name: segment.take(dtype, capacity * size if name in needs.columns else 1) for name, (dtype, size) in OPTIONAL.items()
+            column.name: segment.take(column.dtype, capacity * column.elements if column.name in needs.columns else 1)
+            for column in COLUMNS
         },
     )
-    assert tree.halves.size == capacity * HALVES
     tree.heap[ALLOCATED] = FIRST_RUN  # the root and a free place beside it
     tree.heap[CAPACITY] = capacity
     tree.heap[CHUNK] = max(2, min(LARGEST_CHUNK, capacity // (8 * writers)) // 2 * 2)

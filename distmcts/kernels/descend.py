@@ -1,0 +1,113 @@
+"""The way down: from the root to the node to evaluate, by selection, expansion and chance.
+
+State is not stored in the tree: a simulation starts from the root's position and replays the moves on its way.
+"""
+
+import numpy as np
+
+from distmcts.kernels.atomics import keep_order
+from distmcts.kernels.chance import pass_chance
+from distmcts.kernels.choose import step
+from distmcts.kernels.hooks import begin_simulation, note_move
+from distmcts.kernels.host import NO_REPLY, player_at
+from distmcts.kernels.jit import inner, switch
+from distmcts.kernels.layout import (
+    BEYOND,
+    BORN,
+    DEPTH,
+    DESCENT,
+    DOING,
+    MAX_DEPTH,
+    NONE,
+    ROOT,
+    ROOT_MOVER,
+    SELECTING,
+    STAGE,
+)
+from distmcts.kernels.modes import adds_whole_families, any_of, uses
+from distmcts.kernels.node import move_of, visits_in
+from distmcts.kernels.proofs import is_proven, unbind
+from distmcts.kernels.rng import random_word
+from distmcts.kernels.rules import CHANCE, apply
+from distmcts.kernels.states import copy_state
+from distmcts.kernels.tags import knows_chance
+from distmcts.kernels.updates import enter, hold_node, let_go_of_node
+
+TURN = np.uint64(11)
+BACK = np.uint64(64 - 11)
+
+
+@inner
+def push(mode, tree, worker, simulation, node, mover):
+    """Put a node on the path and count the simulation in flight there; return its counts before."""
+    journal = simulation.journal
+    depth = journal[DEPTH]
+    simulation.path[depth] = node
+    simulation.movers[depth] = mover
+    unbind(mode, simulation, depth)
+    keep_order()
+    journal[DEPTH] = depth + 1
+    keep_order()
+    return enter(mode, tree, worker, node)
+
+
+@inner
+def descend(game, mode, tree, worker, simulation, shared, settings):
+    """From the root to the node to evaluate; `worker.state` is its position then, or the outcome of chance after it.
+
+    The path is in flight. If the game breaks its contract on the way, BREACH is set.
+    """
+    journal = simulation.journal
+    state = worker.state
+    copy_state(shared.root_state, state)
+    journal[DEPTH] = 0
+    journal[BORN] = 0
+    journal[BEYOND] = 0
+    keep_order()
+    journal[STAGE] = DESCENT
+    worker.slot[DOING] = SELECTING
+    keep_order()
+    begin_simulation(mode, worker)
+    node = ROOT
+    bits = random_word(worker.rng)
+    counts = push(mode, tree, worker, simulation, node, shared.control[ROOT_MOVER])
+    while journal[DEPTH] < MAX_DEPTH:
+        mover = player_at(game, tree, worker, node)
+        if game.in_python and mover == NO_REPLY:
+            break
+        is_chance = game.has_chance and mover == CHANCE
+        seen_by = simulation.movers[journal[DEPTH] - 1] if is_chance else mover
+        hold_node(mode, tree, worker, node)
+        if is_chance:
+            child, is_new = pass_chance(game, mode, tree, worker, simulation, shared, node, counts, settings)
+        else:
+            child, is_new = step(game, mode, tree, worker, simulation, shared, node, mover, counts, bits, settings)
+            bits = (bits >> TURN) | (bits << BACK)  # other ones for the next level
+        let_go_of_node(mode, tree, worker, node)
+        if child == NONE:
+            journal[BEYOND] = is_chance
+            break  # the game is over here, or nothing could be added
+        if not is_chance:
+            move = move_of(game, tree, child)
+            note_move(game, mode, worker, state, mover, move)
+            apply(game, state, move)
+        if is_new:
+            simulation.movers[journal[DEPTH] - 1] = seen_by
+            unbind(mode, simulation, journal[DEPTH] - 1)
+            break
+        counts = push(mode, tree, worker, simulation, child, seen_by)
+        node = child
+        if ends_here(game, mode, tree, node, counts):
+            break
+
+
+@switch
+def ends_here(game, mode, tree, node, counts):
+    """Whether a simulation ends at a node that exists: one that was added with its siblings and is visited for the first time, or
+    one that is proven."""
+    return False
+
+
+@ends_here.when(any_of(knows_chance, adds_whole_families, uses("solver")))
+def _unvisited_or_proven(game, mode, tree, node, counts):
+    return visits_in(counts) == 0 or is_proven(mode, tree, node)

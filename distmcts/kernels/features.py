@@ -1,0 +1,229 @@
+"""The features of a search, one record each: everything that is beyond plain UCT, and what it takes.
+
+A feature that a search does not use is not compiled into it: the plain search is as fast as if there were none. One that is
+used is loaded from its file, which joins in at the places it needs (hooks.py). Settings, what they demand of a game, memory,
+the type of a mode and what machines exchange all come from this table: a new feature is one file and one record here.
+
+This file knows neither games nor settings: the functions in it are given both, and look at attributes.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Setting(NamedTuple):
+    """A setting that belongs to a feature. `limits` are named as pydantic names them; None as a default means off."""
+
+    name: str
+    kind: type
+    default: Any = None
+    limits: dict[str, float] = {}  # noqa: RUF012
+    off: float | None = None  # the number that kernels read when it is off; None: kernels do not read it
+    is_bytes: bool = False
+
+
+class Column(NamedTuple):
+    """A field that nodes have only in searches with the feature (elsewhere the array has one element)."""
+
+    name: str
+    dtype: str
+    elements: int = 1  # a node
+
+
+class Buffer(NamedTuple):
+    """Scratch space of a worker; elsewhere it has one element. `guarded`: a game writes to it, so an overrun must be seen."""
+
+    name: str
+    dtype: str
+    size: Callable[[Any], int]  # given the game
+    guarded: bool = False
+
+
+class Refusal(NamedTuple):
+    """`words` say why, about {game} and {settings}, when `applies(settings, game, scheme)`."""
+
+    applies: Callable[[Any, Any, Any], bool]
+    words: str
+
+
+class Feature(NamedTuple):
+    name: str  # as it stands in the type of a mode
+    is_on: Callable[[Any, Any], bool]  # given settings and game
+    file: str | None = None  # in this folder, if it joins in at hooks; None: the floor itself knows it
+    selection: str | None = None  # the selection rule that it is, if it is one
+    settings: tuple[Setting, ...] = ()
+    columns: tuple[str, ...] = ()
+    chance_columns: tuple[str, ...] = ()  # those it needs only in games of chance
+    buffers: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    is_exchanged: bool = True  # False: what it needs to know is not part of what machines tell each other
+    shapes_selection: bool = True  # False: plain selection stays what it is
+    notes_moves: bool = False  # looks at every move of a simulation, also of its playout
+    adds_whole_families: bool = False  # all children of a node come at once, before any of them is visited
+
+    @property
+    def label(self) -> str:
+        """What a user has written to switch it on."""
+        return f"selection={self.selection!r}" if self.selection else self.settings[0].name
+
+
+# Columns, and who writes them. All are written by a node's creator, once, before the node can be seen, if nothing else is said.
+COLUMNS = (
+    Column("high", "i4"),  # upper half of `move`, of games with more than 2^31 moves
+    Column("hashes", "i8"),  # the hash of an outcome's position
+    Column("priors", "f4"),  # of a move; or the probability of an outcome
+    Column("keys", "i4"),  # what the move is filed under in RAVE
+    Column("rave", "i8", 2),  # visits and sum of rewards (fixed point) by RAVE; two atomic adds; the sum is within the visits
+    Column("squares", "i8"),  # sum of squared rewards, fixed point; atomic; only up
+    Column("proofs", "i4"),  # 0, or PROOF_ZERO + the exact value, fixed point; 0 to a value, once; any two writers write the same
+    Column("players", "i4"),  # who is to move, + PLAYER_ZERO; 0 to a player, once
+)
+
+BUFFERS = (
+    Buffer("priors", "f8", lambda game: game.max_moves, guarded=True),
+    Buffer("played", "i8", lambda game: game.players * game.rave_keys),
+)
+
+_NO_EVALUATION = Refusal(
+    lambda settings, game, scheme: not game.has_evaluation, "{given}: {game.name} has no evaluation to ask for it"
+)
+
+
+def _without_meaning(name: str) -> Refusal:
+    return Refusal(
+        lambda settings, game, scheme: getattr(settings, name) is not None,
+        f"{name}: has no meaning with selection='puct', which adds all moves at once",
+    )
+
+
+FEATURES = (
+    # Games bring these two; they are no business of the mode, only of memory.
+    Feature("ranks", lambda settings, game: game.has_ranks, columns=("high",), shapes_selection=False),
+    Feature(
+        "python",
+        lambda settings, game: game.in_python,
+        columns=("players",),
+        chance_columns=("priors",),
+        shapes_selection=False,
+    ),
+    # Outcomes of chance are added as they come, told apart by the hash of their position (chance.py).
+    Feature(
+        "hashed",
+        lambda settings, game: game.has_chance and settings.chance == "hashed",
+        settings=(
+            Setting("chance_widening", float, limits={"gt": 0}, off=0.0),  # at most k * visits^power outcomes; this is k
+            Setting("chance_widening_power", float, 0.5, {"gt": 0, "le": 1}, off=0.5),
+        ),
+        columns=("hashes",),
+        shapes_selection=False,
+        refusals=(
+            Refusal(
+                lambda settings, game, scheme: game.in_python,
+                "chance='hashed': positions of {game.name}, a game in Python, have no hash; use chance='enumerated'",
+            ),
+        ),
+    ),
+    # First-play urgency and progressive widening.
+    Feature(
+        "growth",
+        lambda settings, game: settings.first_play_urgency is not None or settings.widening is not None,
+        settings=(
+            Setting("first_play_urgency", float, off=np.inf),  # of moves that were not tried yet
+            Setting("widening", float, limits={"gt": 0}, off=0.0),  # at most k * visits^power children; this is k
+            Setting("widening_power", float, 0.5, {"gt": 0, "le": 1}, off=0.5),
+        ),
+    ),
+    # Best-of-K expansion: of so many untried moves, the best evaluated one is added.
+    Feature(
+        "sampled",
+        lambda settings, game: (settings.samples or 1) > 1,
+        file="sampled",
+        settings=(Setting("samples", int, limits={"ge": 1}, off=1),),
+        refusals=(_NO_EVALUATION,),
+        shapes_selection=False,
+    ),
+    Feature(
+        "tuned",
+        lambda settings, game: settings.selection == "ucb1_tuned",
+        file="tuned",
+        selection="ucb1_tuned",
+        columns=("squares",),
+        is_exchanged=False,
+    ),
+    Feature(
+        "puct",
+        lambda settings, game: settings.selection == "puct",
+        file="puct",
+        selection="puct",
+        columns=("priors",),
+        buffers=("priors",),
+        adds_whole_families=True,
+        refusals=(
+            Refusal(lambda settings, game, scheme: not game.has_priors, "selection='puct': {game.name} has no priors"),
+            Refusal(
+                lambda settings, game, scheme: game.has_ranks,
+                "selection='puct': {game.name} has positions with more moves than can be listed",
+            ),
+            *map(_without_meaning, ("first_play_urgency", "widening", "samples")),
+        ),
+    ),
+    Feature(
+        "rave",
+        lambda settings, game: settings.rave is not None,
+        file="rave",
+        settings=(Setting("rave", float, limits={"gt": 0}, off=0.0),),  # so many visits weigh as much as RAVE
+        columns=("keys", "rave"),
+        buffers=("played",),
+        notes_moves=True,
+        is_exchanged=False,
+        refusals=(
+            Refusal(
+                lambda settings, game, scheme: game.has_ranks and not game.has_rave_keys,
+                "rave: {game.name} has more moves than can be kept apart, and no RAVE keys for them",
+            ),
+            Refusal(
+                lambda settings, game, scheme: scheme.is_delayed,
+                "rave: is not delayed as it would be with many workers; parallel={settings.parallel!r} does without",
+            ),
+        ),
+    ),
+    # Prove wins, losses and draws.
+    Feature(
+        "solver",
+        lambda settings, game: settings.solver,
+        file="solver",
+        settings=(Setting("solver", bool, False),),
+        columns=("proofs",),
+        chance_columns=("priors",),
+        is_exchanged=False,
+        refusals=(
+            Refusal(
+                lambda settings, game, scheme: game.players != 2,
+                "solver: {game.name} has {game.players} players; proofs are for two",
+            ),
+        ),
+    ),
+    # A cache of evaluations.
+    Feature(
+        "cache",
+        lambda settings, game: settings.evaluation_cache is not None,
+        settings=(Setting("evaluation_cache", int, limits={"ge": 1024}, is_bytes=True),),
+        shapes_selection=False,
+        refusals=(
+            _NO_EVALUATION,
+            Refusal(
+                lambda settings, game, scheme: game.in_python,
+                "evaluation_cache: positions of {game.name}, a game in Python, have no hash to find them by",
+            ),
+            Refusal(
+                lambda settings, game, scheme: settings.cutoff is None and (settings.samples or 1) == 1,
+                "evaluation_cache: nothing asks for evaluations; it goes with cutoff or samples",
+            ),
+        ),
+    ),
+)
+
+SELECTIONS = ("uct", *(feature.selection for feature in FEATURES if feature.selection))
+SETTINGS = tuple(setting for feature in FEATURES for setting in feature.settings)

@@ -1,0 +1,182 @@
+"""A node: every read and write of its record's fields, by name. layout.py says who may write which, and when.
+
+Reads acquire: who sees a count or a link sees what was written before it was published. `status` is the field `children`: how
+many there are, with flags.
+"""
+
+import numpy as np
+
+from distmcts.kernels import layout
+from distmcts.kernels.atomics import compare_and_swap, compare_and_swap_pair, fetch_add, fetch_for_writing, load, store
+from distmcts.kernels.jit import inner
+from distmcts.kernels.layout import (
+    BY_CHANCE,
+    CHILDREN,
+    COMPLETE,
+    COUNTS,
+    EXPANDING,
+    FIRST,
+    HALVES,
+    MOVE,
+    NEXT,
+    NONE,
+    VALUE_SUM,
+    WORDS,
+)
+
+_LOW = np.int64((1 << 32) - 1)
+_SIGN = np.int64(1 << 31)
+
+visits_in = inner(layout.visits_in)
+in_flight_in = inner(layout.in_flight_in)
+packed = inner(layout.packed)
+
+# ---- statistics -------------------------------------------------------------------------------------------------------------
+
+
+@inner
+def counts_of(tree, node):
+    """Visits and simulations in flight, read at once: visits_in and in_flight_in take them apart."""
+    return load(tree.words, node * WORDS + COUNTS)
+
+
+@inner
+def visits_of(tree, node):
+    return visits_in(counts_of(tree, node))
+
+
+@inner
+def value_sum_of(tree, node):
+    return load(tree.words, node * WORDS + VALUE_SUM)
+
+
+@inner
+def add_to_counts(tree, node, amount):
+    """One atomic operation; the counts before."""
+    return fetch_add(tree.words, node * WORDS + COUNTS, amount)
+
+
+@inner
+def swap_statistics(tree, node, counts, value_sum, new_counts, new_value_sum):
+    """Write both if both are as expected, in one atomic operation; whether they were."""
+    return compare_and_swap_pair(tree.words, node * WORDS + COUNTS, counts, value_sum, new_counts, new_value_sum)
+
+
+@inner
+def put_counts(tree, node, counts):
+    """A plain store, for whoever is alone with the node."""
+    tree.words[node * WORDS + COUNTS] = counts
+
+
+@inner
+def put_value_sum(tree, node, value_sum):
+    """A plain store, for whoever is alone with the node."""
+    tree.words[node * WORDS + VALUE_SUM] = value_sum
+
+
+@inner
+def fetch_node(tree, node):
+    """Ask for the node's cache line, which will be written soon."""
+    fetch_for_writing(tree.words, node * WORDS)
+
+
+# ---- children ---------------------------------------------------------------------------------------------------------------
+
+
+@inner
+def status_of(tree, node):
+    return load(tree.halves, node * HALVES + CHILDREN)
+
+
+@inner
+def child_count(status):
+    return np.int64(layout_child_count(status))
+
+
+layout_child_count = inner(layout.child_count)
+
+
+@inner
+def is_complete(status):
+    return status & COMPLETE != 0
+
+
+@inner
+def is_expanding(status):
+    return status & EXPANDING != 0
+
+
+@inner
+def is_by_chance(status):
+    return status & BY_CHANCE != 0
+
+
+@inner
+def put_expanding(tree, node, status):
+    """Set EXPANDING, for whoever is alone with the node."""
+    tree.halves[node * HALVES + CHILDREN] = status | EXPANDING
+
+
+@inner
+def swap_expanding(tree, node, status):
+    """Set EXPANDING if the status is still this; whether it was."""
+    return compare_and_swap(tree.halves, node * HALVES + CHILDREN, status, status | EXPANDING)
+
+
+@inner
+def publish_status(tree, node, status):
+    """Release: whoever reads the new count sees the new children."""
+    store(tree.halves, node * HALVES + CHILDREN, status)
+
+
+@inner
+def first_of(tree, node):
+    """The start of a node's first run of children, or NONE."""
+    return np.int64(load(tree.halves, node * HALVES + FIRST))
+
+
+@inner
+def next_of(tree, node):
+    """The start of the run that this node leads to, or NONE (runs.py)."""
+    return np.int64(load(tree.halves, node * HALVES + NEXT))
+
+
+@inner
+def set_first(tree, node, run):
+    tree.halves[node * HALVES + FIRST] = run
+
+
+@inner
+def set_next(tree, node, run):
+    tree.halves[node * HALVES + NEXT] = run
+
+
+# ---- the move ---------------------------------------------------------------------------------------------------------------
+
+
+@inner
+def move_of(game, tree, node):
+    """The move that leads here; its upper half is in a column of its own where a game has more than 2^31 moves."""
+    low = np.int64(load(tree.halves, node * HALVES + MOVE))
+    if game.has_ranks:
+        return (np.int64(load(tree.high, node)) << 32) | (low & _LOW)
+    return low
+
+
+@inner
+def set_move(game, tree, node, move):
+    if game.has_ranks:
+        tree.halves[node * HALVES + MOVE] = ((move & _LOW) ^ _SIGN) - _SIGN
+        tree.high[node] = move >> 32
+    else:
+        tree.halves[node * HALVES + MOVE] = move
+
+
+@inner
+def put_new(game, tree, node, move, in_flight):
+    """A node without visits, children and past, which nobody else can see yet."""
+    put_counts(tree, node, packed(0, in_flight))
+    put_value_sum(tree, node, 0)
+    set_first(tree, node, NONE)
+    tree.halves[node * HALVES + CHILDREN] = 0
+    set_move(game, tree, node, move)
