@@ -10,7 +10,7 @@ import pytest
 import distmcts
 from distmcts.commands.options import apply_overrides, read_config
 from distmcts.errors import DistmctsError, InputError
-from tests.command import distmcts as run
+from tests.support.command import distmcts as run
 
 ROOT = Path(__file__).parents[1]
 FINISHED = "xxx/oo./..."

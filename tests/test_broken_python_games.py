@@ -6,8 +6,8 @@ import pytest
 import distmcts
 from distmcts import conformance
 from distmcts.errors import GameError, InputError
-from tests import python_games
-from tests.python_games import DiceRace, Judge, LastStone, TicTacToe
+from tests.support import python_games
+from tests.support.python_games import DiceRace, Judge, LastStone, TicTacToe
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from distmcts import load_game
 from distmcts.conformance import check
-from tests import broken_games
+from tests.support import broken_games
 
 ROOT = Path(__file__).parents[1]
 NAMES = {
@@ -79,7 +79,7 @@ def test_a_failure_is_told_in_one_line():
 def test_an_overrun_buffer_is_found(broken):
     """In a process of its own: what lies behind a buffer may be anything."""
     script = (
-        "import json; from distmcts.conformance import check; from tests import broken_games\n"
+        "import json; from distmcts.conformance import check; from tests.support import broken_games\n"
         f"print(json.dumps([item._asdict() for item in check(broken_games.{broken}(), games=20)]))"
     )
     answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)

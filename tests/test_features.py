@@ -19,8 +19,8 @@ from distmcts.kernels.layout import (
 )
 from distmcts.kernels.rules import OVER
 from distmcts.tree import view
-from tests.dice_race import DiceRace, exact
-from tests.laws import check_chance
+from tests.support.dice_race import DiceRace, exact
+from tests.support.laws import check_chance
 
 # Few kinds: each is compiled anew.
 UR = distmcts.load_game("ur", pieces=3)

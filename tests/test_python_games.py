@@ -16,11 +16,11 @@ from distmcts.kernels.layout import WORDS
 from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.python_game import PythonGame
 from distmcts.tree.view import nodes_used
-from tests import dice_race
-from tests.compiled_twins import PlainDiceRace, PlainTicTacToe
-from tests.laws import check_values
 from tests.parallel.test_crash import Killer, survive
-from tests.python_games import DiceRace, Judge, LastStone, Slow, TicTacToe
+from tests.support import dice_race
+from tests.support.compiled_twins import PlainDiceRace, PlainTicTacToe
+from tests.support.laws import check_values
+from tests.support.python_games import DiceRace, Judge, LastStone, Slow, TicTacToe
 
 ROOT = Path(__file__).parents[1]
 SCHEMES = [
@@ -216,7 +216,7 @@ def test_what_people_can_do_with_it():
 
 def test_a_class_typed_into_a_program():
     """Defined in __main__, searched by processes; nothing of it can be imported."""
-    source = (ROOT / "tests" / "python_games.py").read_text()
+    source = (ROOT / "tests" / "support" / "python_games.py").read_text()
     script = f"""{source}
 import distmcts
 result = distmcts.search(TicTacToe("xx.oo...."), simulations=2000, workers=2, seed=1, memory="64MiB")
@@ -238,7 +238,7 @@ def test_without_the_compiler():
     """One worker: there are no atomic operations then."""
     script = """
 import numpy as np, distmcts
-from tests.python_games import TicTacToe, DiceRace
+from tests.support.python_games import TicTacToe, DiceRace
 np.seterr(over="ignore")
 for game in (TicTacToe(), DiceRace()):
     with distmcts.Engine(game, workers=1, seed=1, memory="64MiB") as engine:

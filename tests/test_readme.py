@@ -5,7 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
-from tests.command import distmcts
+from tests.support.command import distmcts
 
 README = Path(__file__).parent.parent / "README.md"
 

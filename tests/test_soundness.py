@@ -10,9 +10,9 @@ from distmcts.kernels.jit import kernel
 from distmcts.kernels.modes import ALONE, with_features
 from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.tree import view
-from tests import broken_games
-from tests.dice_race import BOLD, SAFE, DiceRace, exact
 from tests.parallel import test_crash
+from tests.support import broken_games
+from tests.support.dice_race import BOLD, SAFE, DiceRace, exact
 
 RACE = DiceRace(7)
 

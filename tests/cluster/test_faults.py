@@ -9,8 +9,8 @@ import pytest
 
 from distmcts.cluster.merging import RULES
 from distmcts.errors import InputError, SearchError
-from tests.cluster.real import RealCluster, real_cluster, row_of
-from tests.command import ROOT, distmcts, start
+from tests.support.command import ROOT, distmcts, start
+from tests.support.real_cluster import RealCluster, real_cluster, row_of
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from distmcts.cluster.keys import (
     write_invitation,
 )
 from distmcts.errors import InputError
-from tests.command import distmcts
+from tests.support.command import distmcts
 
 
 def mode(path) -> int:

@@ -19,7 +19,7 @@ from distmcts.cluster import messages as m
 from distmcts.cluster.client import Cluster
 from distmcts.cluster.serve import CoordinatorServer
 from tests.cluster.frames import FRAMES, mutants
-from tests.command import ROOT, start
+from tests.support.command import ROOT, start
 
 SENDERS = 4
 FRAMES_EACH = 60_000

@@ -8,11 +8,11 @@ import pytest
 from distmcts.cluster.client import Cluster
 from distmcts.cluster.keys import Invitation, make_pair, read_invitation, write_invitation
 from distmcts.errors import InputError
-from tests.cluster.hosts import start_hosts
-from tests.cluster.parts import why_no_namespaces, why_no_switch
-from tests.cluster.real import RealCluster, row_of
-from tests.cluster.switch import start_switch
-from tests.command import distmcts
+from tests.support.command import distmcts
+from tests.support.hosts import start_hosts
+from tests.support.parts import why_no_namespaces, why_no_switch
+from tests.support.real_cluster import RealCluster, row_of
+from tests.support.switch import start_switch
 
 needs_hosts = pytest.mark.skipif(bool(why_no_namespaces()), reason=why_no_namespaces())
 needs_switch = pytest.mark.skipif(bool(why_no_switch()), reason=why_no_switch())

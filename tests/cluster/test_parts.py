@@ -12,12 +12,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.cluster.daemons import free_ports, program
-from tests.cluster.hosts import INTERFACES, NAMESPACES, Host, start_hosts
-from tests.cluster.parts import why_no_namespaces, why_no_ray, why_no_slurm, why_no_sshd, why_no_switch
-from tests.cluster.slurm import start_slurm
-from tests.cluster.sshd import start_sshd
-from tests.cluster.switch import start_switch
+from tests.support.daemons import free_ports, program
+from tests.support.hosts import INTERFACES, NAMESPACES, Host, start_hosts
+from tests.support.parts import why_no_namespaces, why_no_ray, why_no_slurm, why_no_sshd, why_no_switch
+from tests.support.slurm import start_slurm
+from tests.support.sshd import start_sshd
+from tests.support.switch import start_switch
 
 ROOT = Path(__file__).parents[2]
 LONG_S = 60  # for what takes no time on a machine that is not overloaded
@@ -262,14 +262,14 @@ def arrivals(seed: int, packets: int = 200) -> list[int]:
 
 
 def test_reasons_say_what_is_missing_and_how_to_get_it(monkeypatch):
-    monkeypatch.setattr("tests.cluster.parts.program", lambda name: None)
+    monkeypatch.setattr("tests.support.parts.program", lambda name: None)
     for why, missing, remedy in [
         (why_no_slurm, "slurmctld", "apt-get install slurm-wlm munge"),
         (why_no_sshd, "sshd", "apt-get install openssh-server"),
         (why_no_namespaces, "ip", "apt-get install iproute2"),
     ]:
         assert missing in why.__wrapped__() and remedy in why.__wrapped__()
-    monkeypatch.setattr("tests.cluster.parts.program", program)
+    monkeypatch.setattr("tests.support.parts.program", program)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "root" in why_no_sshd.__wrapped__() or not program("sshd")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

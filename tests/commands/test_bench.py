@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.command import distmcts
+from tests.support.command import distmcts
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess:

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from distmcts.commands import doctor
-from tests.command import distmcts
+from tests.support.command import distmcts
 
 ROOT = Path(__file__).parents[2]
 LOOKED_AT = ["python", "packages", "cores", "shared memory", "segment", "compile cache", "parallel search"]

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from distmcts.registry import list_games
-from tests.command import ROOT, distmcts
+from tests.support.command import ROOT, distmcts
 
 
 def games(*arguments: str) -> subprocess.CompletedProcess:
@@ -48,7 +48,7 @@ def test_a_game_that_fails(tmp_path):
     """A game of another package, found by its entry point; the exit code says that it is broken."""
     (tmp_path / "broken-1.dist-info").mkdir()
     (tmp_path / "broken-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
-    entry = "[distmcts.games]\nwrong_nim = tests.broken_games:WrongPerftCounts\n"
+    entry = "[distmcts.games]\nwrong_nim = tests.support.broken_games:WrongPerftCounts\n"
     (tmp_path / "broken-1.dist-info" / "entry_points.txt").write_text(entry)
     script = f"import sys; sys.path.append({str(tmp_path)!r}); from distmcts.commands.main import main; main()"
     done = subprocess.run(

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.command import COMMAND, ROOT, distmcts
+from tests.support.command import COMMAND, ROOT, distmcts
 
 NAMES = Path("/dev/shm")
 SMALL = ["search", "tic_tac_toe", "--simulations", "2000", "--parallel", "serial", "--seed", "1"]

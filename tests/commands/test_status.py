@@ -5,7 +5,7 @@ from rich.console import Console
 from distmcts.cluster.messages import JobRow, MoveRow, NodeRow, Status
 from distmcts.commands.status import _page
 from distmcts.kernels.layout import SCALE
-from tests.command import distmcts
+from tests.support.command import distmcts
 
 
 def shown(status: Status, before: dict[str, int], passed_s: float) -> str:

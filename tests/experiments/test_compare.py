@@ -19,7 +19,7 @@ from distmcts.experiments.run_folder import new_run, open_run
 from distmcts.experiments.summary import summarise
 from distmcts.records import read_records
 from distmcts.registry import load_game
-from tests.command import ROOT, distmcts, start
+from tests.support.command import ROOT, distmcts, start
 
 # Nothing in it depends on the clock, so every run of it must give the same records.
 DETERMINISTIC = {

@@ -9,8 +9,8 @@ from distmcts.errors import InputError
 from distmcts.experiments.config import make_config
 from distmcts.experiments.remote import check_remote
 from distmcts.records import read_records
-from tests.cluster.real import real_cluster
-from tests.command import distmcts, start
+from tests.support.command import distmcts, start
+from tests.support.real_cluster import real_cluster
 
 SMALL = {
     "game": "tic_tac_toe",

@@ -7,8 +7,8 @@ from distmcts import conformance
 from distmcts.errors import InputError
 from distmcts.kernels.rng import seeded
 from games.awale import Awale
-from tests.games.playing import BY_PLAYOUT, alongside, both_ways, lockstep, plain_trace, play_out, positions, their_look, trace
 from tests.reference import awale as reference
+from tests.support.playing import BY_PLAYOUT, alongside, both_ways, lockstep, plain_trace, play_out, positions, their_look, trace
 
 OWARE = Awale()
 THESIS = Awale(rules="thesis")

@@ -9,7 +9,7 @@ import pytest
 from distmcts.errors import InputError
 from distmcts.kernels.rng import seeded
 from games.hex import Hex
-from tests.games.playing import (
+from tests.support.playing import (
     BY_PLAYOUT,
     BY_RULES,
     alongside,

@@ -13,8 +13,8 @@ from distmcts.kernels.layout import WORDS
 from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.tree.view import nodes_used
 from games.open_spiel import OpenSpielGame
-from tests.command import distmcts as command
-from tests.games.playing import their_look
+from tests.support.command import distmcts as command
+from tests.support.playing import their_look
 
 KINDS = [kind for kind in pyspiel.registered_games() if kind.default_loadable]
 IN_TURN, PERFECT = pyspiel.GameType.Dynamics.SEQUENTIAL, pyspiel.GameType.Information.PERFECT_INFORMATION

@@ -6,7 +6,7 @@ import pytest
 from distmcts.errors import InputError
 from distmcts.kernels.rng import seeded
 from games.othello import PASS, Othello
-from tests.games.playing import BY_PLAYOUT, alongside, both_ways, lockstep, plain_trace, play_out, positions, their_look, trace
+from tests.support.playing import BY_PLAYOUT, alongside, both_ways, lockstep, plain_trace, play_out, positions, their_look, trace
 
 GAME = Othello()
 START = "......../......../......../...ox.../...xo.../......../......../........ x"

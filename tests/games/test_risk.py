@@ -11,9 +11,9 @@ from distmcts.errors import InputError
 from games import risk_map
 from games.risk import Risk
 from games.risk_state import OWNED, PHASE, RECRUIT
-from tests.games.playing import plain_trace, trace
 from tests.games.risk_board import FULL, GAMES, STEPS, board, policy_game, random_game
 from tests.reference import risk as plain
+from tests.support.playing import plain_trace, trace
 
 BOTH = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 

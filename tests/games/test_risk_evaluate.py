@@ -7,10 +7,10 @@ from distmcts.kernels.rng import seeded
 from games.risk import Risk
 from games.risk_evaluate import FEATURES, WEIGHTS, features
 from games.risk_state import DEAL, FINISHED, OWNED, PHASE, PLAYER, TURN, other, own
-from tests.games.playing import play_out
 from tests.games.risk_board import FULL, board, policy_game, random_game
 from tests.reference import risk as plain
 from tests.reference.risk_policy import battle
+from tests.support.playing import play_out
 
 EVALUATIONS = ("resource", "border", "features")
 RISKS = {name: Risk(evaluation=name) for name in EVALUATIONS}
@@ -219,7 +219,7 @@ def test_weights_are_a_parameter():
 def test_the_configuration_shows_the_weights():
     import yaml
 
-    from tests.games.playing import ROOT
+    from tests.support.playing import ROOT
 
     config = yaml.safe_load((ROOT / "configs" / "risk_features.yaml").read_text())
     assert config["game_parameters"]["weights"] == WEIGHTS

@@ -10,10 +10,10 @@ from distmcts.kernels.rng import seeded
 from distmcts.kernels.rules import OVER
 from games.risk import Risk
 from games.risk_state import FINISHED, OWNED, PHASE
-from tests.games.playing import BY_PLAYOUT, BY_RULES, play_out
 from tests.games.risk_board import FULL, GAMES, STEPS, board, policy_game, random_game, step
 from tests.reference import risk as plain
 from tests.reference.risk_policy import battle, policy
+from tests.support.playing import BY_PLAYOUT, BY_RULES, play_out
 
 BOTH = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 

@@ -10,9 +10,9 @@ from distmcts.kernels.rng import seeded
 from distmcts.kernels.rules import CHANCE, OVER, find_move
 from games.risk import Risk
 from games.risk_state import FINISHED, OWNED, PHASE, TURN
-from tests.games.playing import BY_PLAYOUT, play_out
 from tests.games.risk_board import FULL, GAMES, STEPS, board, policy_game, random_game
 from tests.reference import risk as plain
+from tests.support.playing import BY_PLAYOUT, play_out
 
 BOTH = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 

@@ -8,10 +8,10 @@ import distmcts
 from distmcts.game import State
 from distmcts.kernels.rules import CHANCE
 from distmcts.tree import view
-from tests.every_feature import FEATURES
-from tests.laws import check_chance
 from tests.parallel.test_conservation import search_and_count
 from tests.parallel.test_crash import KINDS, survive
+from tests.support.every_feature import FEATURES
+from tests.support.laws import check_chance
 
 GAME = distmcts.load_game("risk", evaluation="features")
 START = GAME.deal(7)

@@ -6,7 +6,7 @@ import pytest
 from distmcts.errors import InputError
 from distmcts.kernels.rng import seeded
 from games.tic_tac_toe import TicTacToe
-from tests.games.playing import BY_PLAYOUT, BY_RULES, alongside, plain_trace, play_out, positions, their_look, trace
+from tests.support.playing import BY_PLAYOUT, BY_RULES, alongside, plain_trace, play_out, positions, their_look, trace
 
 GAME = TicTacToe()
 

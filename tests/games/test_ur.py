@@ -16,8 +16,8 @@ from distmcts.kernels.layout import MAX_PLAYERS
 from distmcts.kernels.rng import random_word, seeded
 from distmcts.kernels.rules import CHANCE, OVER, apply, find_move, player
 from games.ur import Ur
-from tests.games.playing import BY_PLAYOUT, both_ways, plain_trace, play_out, positions, trace
 from tests.reference import ur as reference
+from tests.support.playing import BY_PLAYOUT, both_ways, plain_trace, play_out, positions, trace
 
 GAME = Ur()
 SMALL = Ur(pieces=3)

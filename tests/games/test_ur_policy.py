@@ -10,8 +10,8 @@ from distmcts.kernels import referee
 from distmcts.kernels.rng import seeded
 from distmcts.kernels.rules import CHANCE
 from games.ur import Ur
-from tests.games.playing import BY_PLAYOUT, BY_RULES, plain_trace, play_out, positions, trace
 from tests.reference import ur as reference
+from tests.support.playing import BY_PLAYOUT, BY_RULES, plain_trace, play_out, positions, trace
 
 GAME = Ur(pieces=3, playout="policy", evaluation="race")
 UNIFORM = Ur(pieces=3)

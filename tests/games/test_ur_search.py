@@ -9,8 +9,8 @@ import pytest
 import distmcts
 from distmcts.game import State
 from distmcts.kernels.rules import CHANCE
-from tests.laws import check_chance
 from tests.reference import ur
+from tests.support.laws import check_chance
 
 START = 0.516201102238  # the first player's chance to win with three pieces
 GAME = distmcts.load_game("ur", pieces=3, playout="policy", evaluation="race")

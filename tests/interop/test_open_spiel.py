@@ -9,7 +9,7 @@ from open_spiel.python.bots.uniform_random import UniformRandomBot
 from distmcts.errors import InputError
 from distmcts.interop.open_spiel import TWINS, Bot, compiled_twin
 from games.open_spiel import OpenSpielGame
-from tests.games.playing import lockstep
+from tests.support.playing import lockstep
 
 SETTINGS = {"workers": 2, "seed": 1, "memory": "64MiB"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.command import start
+from tests.support.command import start
 
 LONG_S = 120  # for what takes seconds on a machine that is not overloaded
 SMALL = ("job.game=connect_four", "node.workers=1", "node.memory=64MiB")

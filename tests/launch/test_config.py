@@ -8,7 +8,7 @@ import yaml
 from distmcts.errors import InputError
 from launch.config import make_config
 from launch.run_folder import new_run, open_run
-from tests.command import ROOT, distmcts
+from tests.support.command import ROOT, distmcts
 
 TEMPLATES = sorted((ROOT / "configs").glob("cluster_*.yaml"))
 JOB = {"game": "connect_four"}

@@ -11,7 +11,6 @@ import pytest
 
 from distmcts.result import Result
 from launch.run_folder import RunFolder
-from tests.command import ROOT, distmcts, start
 from tests.launch.launched import (
     LONG_S,
     SMALL,
@@ -23,6 +22,7 @@ from tests.launch.launched import (
     processes_of,
     wait_for,
 )
+from tests.support.command import ROOT, distmcts, start
 
 pytestmark = pytest.mark.xdist_group("launch-local")  # one after the other: each has processes for all cores
 TEMPLATE = ROOT / "configs" / "cluster_local.yaml"

@@ -9,9 +9,9 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from tests.cluster.parts import why_no_ray
-from tests.command import ROOT, distmcts
 from tests.launch.launched import LONG_S, check_sum, launched, nothing_left, wait_for
+from tests.support.command import ROOT, distmcts
+from tests.support.parts import why_no_ray
 
 pytestmark = pytest.mark.xdist_group("launch-ray")
 needs_ray = pytest.mark.skipif(bool(why_no_ray()), reason=why_no_ray())

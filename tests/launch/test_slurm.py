@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from tests.cluster.parts import why_no_slurm
-from tests.cluster.slurm import start_slurm
-from tests.command import ROOT, distmcts
 from tests.launch.launched import LONG_S, check_sum, entries, is_searching, nothing_left, processes_of, wait_for
+from tests.support.command import ROOT, distmcts
+from tests.support.parts import why_no_slurm
+from tests.support.slurm import start_slurm
 
 pytestmark = [
     pytest.mark.xdist_group("launch-slurm"),

@@ -9,11 +9,11 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from tests.cluster.daemons import free_ports
-from tests.cluster.parts import why_no_sshd
-from tests.cluster.sshd import MARK, start_sshd
-from tests.command import ROOT, distmcts
 from tests.launch.launched import LONG_S, check_sum, launched, nothing_left, wait_for
+from tests.support.command import ROOT, distmcts
+from tests.support.daemons import free_ports
+from tests.support.parts import why_no_sshd
+from tests.support.sshd import MARK, start_sshd
 
 pytestmark = [
     pytest.mark.xdist_group("launch-ssh"),

@@ -5,7 +5,7 @@ from collections import Counter
 
 from distmcts.kernels.rules import CHANCE
 from distmcts.match.play import outcome, play_game, play_pair
-from tests.dice_race import BOLD, SAFE, DiceRace
+from tests.support.dice_race import BOLD, SAFE, DiceRace
 
 GAME = DiceRace(30)
 

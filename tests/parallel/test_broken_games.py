@@ -7,7 +7,7 @@ import pytest
 
 import distmcts
 from distmcts.errors import GameError
-from tests import broken_games
+from tests.support import broken_games
 
 BROKEN = [
     ("NoMovesButNotOver", "nim: no legal moves, but not over, in position '5 "),

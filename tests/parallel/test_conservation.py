@@ -4,8 +4,8 @@ import pytest
 
 import distmcts
 from distmcts.kernels.layout import ROOT
-from tests.every_feature import FEATURES, PUCT
-from tests.laws import check_chance, check_values
+from tests.support.every_feature import FEATURES, PUCT
+from tests.support.laws import check_chance, check_values
 
 SHARED = [("tree", sync, backend) for sync in ("lockfree", "node-locks", "global-lock") for backend in ("process", "thread")]
 OTHERS = [("root", None, "process"), ("root", None, "thread"), ("leaf", None, "process"), ("leaf", None, "thread")]

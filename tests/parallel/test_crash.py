@@ -9,8 +9,8 @@ import time
 import pytest
 
 import distmcts
-from tests.every_feature import FEATURES, PUCT
-from tests.laws import check_chance, check_values
+from tests.support.every_feature import FEATURES, PUCT
+from tests.support.laws import check_chance, check_values
 
 KINDS = [("tree", "lockfree"), ("tree", "node-locks"), ("tree", "global-lock"), ("root", None), ("leaf", None)]
 MAX_STALL_S = 10.0  # some milliseconds on a quiet machine; what would be a bug is a search that waits for the dead

@@ -21,10 +21,10 @@ from distmcts.tree.audit import audit_tree, audit_workers
 from distmcts.tree.memory import lay_out
 from distmcts.tree.repair import release, repair_after
 from distmcts.tree.view import visits
-from tests.dice_race import DiceRace
-from tests.laws import check_chance, check_values
-from tests.python_games import DiceRace as PythonDiceRace
-from tests.python_games import Nim
+from tests.support.dice_race import DiceRace
+from tests.support.laws import check_chance, check_values
+from tests.support.python_games import DiceRace as PythonDiceRace
+from tests.support.python_games import Nim
 
 SCHEMES: dict[str, dict[str, Any]] = {
     "alone": {"parallel": "serial"},

@@ -8,8 +8,8 @@ import importlib.util
 import os
 import subprocess
 
-from tests.cluster.daemons import program
-from tests.cluster.switch import TUN
+from tests.support.daemons import program
+from tests.support.switch import TUN
 
 SLURM = ("munged", "slurmctld", "slurmd", "sinfo", "squeue", "srun", "sbatch", "scancel", "scontrol")
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.daemons import daemon, end_all, free_ports, program, wait_until
+from tests.support.daemons import daemon, end_all, free_ports, program, wait_until
 
 NAMES = ("alpha", "beta")
 MARK = "DISTMCTS_TEST_SSHD"  # in the environment of every login, so that what it leaves running can be found

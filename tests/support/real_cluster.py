@@ -15,7 +15,7 @@ import psutil
 from distmcts.cluster.client import Cluster
 from distmcts.cluster.keys import read_invitation
 from distmcts.result import NodeResult, Result
-from tests.command import COMMAND, ROOT
+from tests.support.command import COMMAND, ROOT
 
 START_S = 60  # patience with processes on a busy machine
 SLACK_S = 0.5  # a busy machine is late; the promise is deadline + 1 s
@@ -61,7 +61,7 @@ class RealCluster:
         **environment: str,
     ) -> None:
         told = self.folder / f"{name}.told"
-        command = [sys.executable, "-m", "tests.cluster.telling_node", str(told), *(["--twice"] if twice else [])]
+        command = [sys.executable, "-m", "tests.support.telling_node", str(told), *(["--twice"] if twice else [])]
         has_way = any(option == "--invitation" or "://" in option for option in options)
         given = [] if has_way else ["--invitation", str(self.invitation)]
         self._start(name, [*command, "node", *given, "--name", name, "--workers", "1", *options], popen, cwd, **environment)

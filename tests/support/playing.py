@@ -1,6 +1,6 @@
 """What the tests of all games do alike: random games, playouts, OpenSpiel alongside, and the rules as plain Python.
 
-As a program it prints a trace: `python -m tests.games.playing MODULE CLASS PARAMETERS GAMES`.
+As a program it prints a trace: `python -m tests.support.playing MODULE CLASS PARAMETERS GAMES`.
 """
 
 import json
@@ -112,7 +112,7 @@ def plain_trace(game: CompiledGame, games: int) -> list[str]:
     """The same by a process without the compiler."""
     request = [type(game).__module__, type(game).__qualname__, json.dumps(game.parameters), str(games)]
     plain = subprocess.run(
-        [sys.executable, "-m", "tests.games.playing", *request],
+        [sys.executable, "-m", "tests.support.playing", *request],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
         cwd=ROOT,
         capture_output=True,

@@ -18,8 +18,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from tests.cluster.daemons import daemon
-from tests.cluster.hosts import Network, end_traffic, ip, unconnected_hosts
+from tests.support.daemons import daemon
+from tests.support.hosts import Network, end_traffic, ip, unconnected_hosts
 
 ROOT = Path(__file__).parents[2]
 TUN = Path("/dev/net/tun")

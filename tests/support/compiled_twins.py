@@ -1,4 +1,4 @@
-"""Compiled games that draw their random numbers as games in Python do; tests/python_games.py has their twins.
+"""Compiled games that draw their random numbers as games in Python do; tests/support/python_games.py has their twins.
 
 In a file of their own: compiled code is kept for as long as the file of a game does not change.
 """
@@ -8,7 +8,7 @@ import numpy as np
 from distmcts.kernels.rng import random_share
 from distmcts.kernels.rules import playout
 from games import tic_tac_toe
-from tests import dice_race
+from tests.support import dice_race
 
 _1 = np.uint64(1)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from tests.cluster.daemons import program
+from tests.support.daemons import program
 
 NAMESPACES = Path("/run/netns")
 INTERFACES = Path("/sys/class/net")

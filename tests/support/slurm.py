@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.cluster.daemons import daemon, end_all, free_ports, program, wait_until
+from tests.support.daemons import daemon, end_all, free_ports, program, wait_until
 
 # cred_expire: a job that is requeued waits for the life of its credential, by default over 100 s.
 # config_overrides: a cluster node may claim more than the hardware.

@@ -44,7 +44,7 @@ class TicTacToe:
 
 
 class DiceRace:
-    """The twin of tests/dice_race.py: choose the safe die or the bold one, roll it, be first at the end."""
+    """The twin of tests/support/dice_race.py: choose the safe die or the bold one, roll it, be first at the end."""
 
     OUTCOMES = {0: [(1, 0.5), (2, 0.5)], 1: [(1, 0.75), (4, 0.25)]}
 

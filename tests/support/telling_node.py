@@ -1,6 +1,6 @@
 """`distmcts`, with its node telling a file what it reports before it does: what tests compare an answer with.
 
-    python -m tests.cluster.telling_node FILE [--twice] node ...
+    python -m tests.support.telling_node FILE [--twice] node ...
 
 --twice: everything is sent two times over.
 """
