@@ -114,3 +114,14 @@ def test_files_are_short_and_named_for_what_they_are(path):
     lines = path.read_text().count("\n")
     assert lines <= LONGEST
     assert SAYS_NOTHING.isdisjoint(path.stem.split("_"))
+
+
+def test_no_test_module_imports_another():
+    """What several need stands in tests/support: a test can then be changed without a look at all the others."""
+    found = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tests"):
+                names = [*node.module.split("."), *(alias.name for alias in node.names)]
+                found += [(name_of(path), name) for name in names if name.startswith("test_")]
+    assert found == []

@@ -16,9 +16,9 @@ from distmcts.kernels.layout import WORDS
 from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.python_game import PythonGame
 from distmcts.tree.view import nodes_used
-from tests.parallel.test_crash import Killer, survive
 from tests.support import dice_race
 from tests.support.compiled_twins import PlainDiceRace, PlainTicTacToe
+from tests.support.kills import Killer, survive
 from tests.support.laws import check_values
 from tests.support.python_games import DiceRace, Judge, LastStone, Slow, TicTacToe
 

@@ -10,9 +10,9 @@ from distmcts.kernels.jit import kernel
 from distmcts.kernels.modes import ALONE, with_features
 from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.tree import view
-from tests.parallel import test_crash
 from tests.support import broken_games
 from tests.support.dice_race import BOLD, SAFE, DiceRace, exact
+from tests.support.kills import Killer
 
 RACE = DiceRace(7)
 
@@ -156,7 +156,7 @@ def test_ranks_are_ranks_also_where_outcomes_are_many():
 def test_a_breach_that_comes_with_a_death_is_not_lost():
     """One worker dies, and while the others are waited for, one of them reports that the game is broken."""
     with distmcts.Engine(broken_games.NoMovesButNotOver(), workers=3, memory="4MiB", seed=1) as engine:
-        killer = test_crash.Killer(engine, 1, pause_s=0.002)
+        killer = Killer(engine, 1, pause_s=0.002)
         killer.start()
         try:
             for _ in range(30):

@@ -7,7 +7,7 @@ import msgspec
 from distmcts.cluster import messages as m
 from distmcts.cluster.coordinator import Coordinator
 from distmcts.cluster.journal import Journal
-from tests.cluster.simulated import MemoryRecords
+from tests.cluster.simulated import MemoryRecords, a_search
 
 TICK_S = 0.05
 CLIENT = b"client"
@@ -91,3 +91,24 @@ class Bench:
 
     def job(self, name: str = "job"):
         return self.coordinator.jobs[name]
+
+
+# ---- one search, of one name ---------------------------------------------------------------------------------------------
+
+
+def submit(bench: Bench, seconds: float | None = None, simulations: int | None = None, name: str = "job", **changes) -> None:
+    bench.hear(CLIENT, m.SubmitSearch(name, a_search(seconds, simulations, **changes)))
+
+
+def begin(bench: Bench, *names: str) -> None:
+    """Nodes join, and begin to search."""
+    bench.join(*names)
+    for name in names:
+        bench.hear(name.encode(), m.Ready("job"))
+    bench.wait(TICK_S)
+    assert bench.job().state == "searching"
+    assert all(bench.to(name, m.Go) for name in names)
+
+
+def answer(bench: Bench, job: str = "job") -> m.Message:
+    return bench.ask(m.Ask(job, 0))

@@ -8,8 +8,7 @@ from distmcts.cluster import journal
 from distmcts.cluster import messages as m
 from distmcts.cluster.coordinator import FORGET_S, LOST_S
 from distmcts.cluster.search_job import GATHER_S, GRACE_S, RETURN_S
-from tests.cluster.bench import CLIENT, TICK_S, Bench
-from tests.cluster.simulated import a_search
+from tests.cluster.bench import CLIENT, TICK_S, Bench, answer, begin, submit
 
 
 @pytest.fixture
@@ -17,24 +16,6 @@ def bench():
     bench = Bench()
     with patch.object(journal, "time", bench):
         yield bench
-
-
-def submit(bench: Bench, seconds: float | None = None, simulations: int | None = None, name: str = "job", **changes) -> None:
-    bench.hear(CLIENT, m.SubmitSearch(name, a_search(seconds, simulations, **changes)))
-
-
-def begin(bench: Bench, *names: str) -> None:
-    """Nodes join, and begin to search."""
-    bench.join(*names)
-    for name in names:
-        bench.hear(name.encode(), m.Ready("job"))
-    bench.wait(TICK_S)
-    assert bench.job().state == "searching"
-    assert all(bench.to(name, m.Go) for name in names)
-
-
-def answer(bench: Bench, job: str = "job") -> m.Message:
-    return bench.ask(m.Ask(job, 0))
 
 
 def states(bench: Bench, job: str = "job") -> dict[str, str]:

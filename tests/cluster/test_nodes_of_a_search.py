@@ -8,8 +8,7 @@ from distmcts.cluster import journal
 from distmcts.cluster import messages as m
 from distmcts.cluster.coordinator import LOST_S, SHOWN_JOBS
 from distmcts.cluster.search_job import RETURN_S
-from tests.cluster.bench import TICK_S, Bench
-from tests.cluster.test_coordinator import answer, begin, submit
+from tests.cluster.bench import TICK_S, Bench, answer, begin, submit
 
 
 @pytest.fixture

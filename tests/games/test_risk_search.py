@@ -8,10 +8,9 @@ import distmcts
 from distmcts.game import State
 from distmcts.kernels.rules import CHANCE
 from distmcts.tree import view
-from tests.parallel.test_conservation import search_and_count
-from tests.parallel.test_crash import KINDS, survive
 from tests.support.every_feature import FEATURES
-from tests.support.laws import check_chance
+from tests.support.kills import KINDS, survive
+from tests.support.laws import check_chance, search_and_count
 
 GAME = distmcts.load_game("risk", evaluation="features")
 START = GAME.deal(7)

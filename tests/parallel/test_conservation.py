@@ -3,29 +3,11 @@
 import pytest
 
 import distmcts
-from distmcts.kernels.layout import ROOT
 from tests.support.every_feature import FEATURES, PUCT
-from tests.support.laws import check_chance, check_values
+from tests.support.laws import check_values, search_and_count
 
 SHARED = [("tree", sync, backend) for sync in ("lockfree", "node-locks", "global-lock") for backend in ("process", "thread")]
 OTHERS = [("root", None, "process"), ("root", None, "thread"), ("leaf", None, "process"), ("leaf", None, "thread")]
-
-
-def search_and_count(game, simulations, state=None, **settings):
-    """Search twice in one engine; the trees must hold exactly what was asked for, and obey all laws."""
-    with distmcts.Engine(game, state, memory="256MiB", **settings) as engine:
-        for total in (simulations, 2 * simulations):
-            result = engine.search(simulations=simulations)
-            assert result.simulations == simulations
-            assert sum(audit.visits for audit in engine.audit()) == total
-            at_root = sum(int(tree.extra[ROOT]) for tree in engine.trees)  # evaluated while another was adding its first children
-            assert sum(row.visits for row in result.moves) + at_root == total
-            assert at_root < total / 50
-        for tree in engine.trees:
-            if engine.game.has_chance:
-                assert check_chance(tree) > 0
-            else:
-                check_values(tree, draws=True)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 8])

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from distmcts.kernels.layout import BY_CHANCE, IN_FLIGHT_BITS, SCALE, Tree
+import distmcts
+from distmcts.kernels.layout import BY_CHANCE, IN_FLIGHT_BITS, ROOT, SCALE, Tree
 from distmcts.tree.view import columns, levels
 
 
@@ -50,3 +51,25 @@ def check_chance(tree: Tree) -> int:
         found += int(by_chance.sum())
         above = nodes
     return found
+
+
+def check_trees(engine: distmcts.Engine) -> None:
+    """The law that fits the game, in every tree."""
+    for tree in engine.trees:
+        if engine.game.has_chance:
+            assert check_chance(tree) > 0
+        else:
+            check_values(tree, draws=True)
+
+
+def search_and_count(game, simulations, state=None, **settings):
+    """Search twice in one engine; the trees must hold exactly what was asked for, and obey all laws."""
+    with distmcts.Engine(game, state, memory="256MiB", **settings) as engine:
+        for total in (simulations, 2 * simulations):
+            result = engine.search(simulations=simulations)
+            assert result.simulations == simulations
+            assert sum(audit.visits for audit in engine.audit()) == total
+            at_root = sum(int(tree.extra[ROOT]) for tree in engine.trees)  # evaluated while another was adding its first children
+            assert sum(row.visits for row in result.moves) + at_root == total
+            assert at_root < total / 50
+        check_trees(engine)
