@@ -7,20 +7,13 @@ import numpy as np
 import pytest
 
 import distmcts
-from distmcts.kernels.layout import (
-    BY_CHANCE,
-    CACHE_HITS,
-    CHILD_COUNT_MASK,
-    EVALUATIONS,
-    IN_FLIGHT_BITS,
-    ROOT,
-    SCALE,
-    Tree,
-)
+from distmcts.kernels.layout import CACHE_HITS, EVALUATIONS, ROOT, SCALE, Tree
 from distmcts.kernels.rules import OVER
 from distmcts.tree import view
+from tests.support import trees
 from tests.support.dice_race import DiceRace, exact
 from tests.support.laws import check_chance
+from tests.support.trees import contents, equal
 
 # Few kinds: each is compiled anew.
 UR = distmcts.load_game("ur", pieces=3)
@@ -37,17 +30,10 @@ def grown(game, simulations: int, state=None, **settings) -> distmcts.Engine:
 
 def families(tree: Tree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of all nodes with children: visits, number of children, and whether those are outcomes of chance."""
-    fields = view.columns(tree)
     nodes = np.concatenate([nodes for nodes, _ in view.levels(tree)])
-    words = fields.children[nodes]
-    has_some = (words & CHILD_COUNT_MASK) > 0
-    visits = (fields.counts[nodes] >> IN_FLIGHT_BITS)[has_some]
-    return visits, (words & CHILD_COUNT_MASK)[has_some], ((words & BY_CHANCE) != 0)[has_some]
-
-
-def words_of(engine: distmcts.Engine) -> list[int]:
-    tree = engine.trees[0]
-    return tree.words[: view.nodes_used(tree) * 4].tolist()
+    children, by_chance = trees.families(tree, nodes)
+    has_some = children > 0
+    return trees.visits(tree)[nodes][has_some], children[has_some], by_chance[has_some]
 
 
 # ---- when a node gets another child ------------------------------------------------------------------------------------
@@ -61,7 +47,7 @@ def test_first_play_urgency_lets_good_moves_be_searched_before_all_are_tried():
 
 def test_an_urgency_above_all_scores_is_none_at_all_and_one_below_all_ends_expansion():
     with grown(HEX, 3000) as plain, grown(HEX, 3000, first_play_urgency=1e9) as urgent:
-        assert words_of(plain) == words_of(urgent)
+        assert equal(contents(plain), contents(urgent))
     with grown(HEX, 50, first_play_urgency=-1e9) as narrow:
         assert families(narrow.trees[0])[1].max() == 1
 
@@ -225,7 +211,7 @@ def test_proofs_go_through_chance_when_all_outcomes_are_proven(parallel):
 
 def test_the_evaluation_cache_saves_evaluations_and_changes_nothing():
     with grown(UR, 20_000, cutoff=2) as plain, grown(UR, 20_000, cutoff=2, evaluation_cache="4MiB") as cached:
-        assert words_of(plain) == words_of(cached)
+        assert equal(contents(plain), contents(cached))
         asked, found = (cached._arrays.workers[0].slot[field] for field in (EVALUATIONS, CACHE_HITS))
         assert asked + found <= 20_000 < asked + found + 2_000  # all but the games that were over
         assert found > 0.3 * (asked + found)

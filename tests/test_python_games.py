@@ -8,19 +8,17 @@ import sys
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import distmcts
-from distmcts.kernels.layout import WORDS
 from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.python_game import PythonGame
-from distmcts.tree.view import nodes_used
 from tests.support import dice_race
 from tests.support.compiled_twins import PlainDiceRace, PlainTicTacToe
 from tests.support.kills import Killer, survive
 from tests.support.laws import check_values
 from tests.support.python_games import DiceRace, Judge, LastStone, Slow, TicTacToe
+from tests.support.trees import equal, trees_of
 
 ROOT = Path(__file__).parents[1]
 SCHEMES = [
@@ -34,13 +32,6 @@ SCHEMES = [
     {"parallel": "tree", "workers": 3, "in_flight": "none"},
 ]
 EACH_SCHEME = pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: "-".join(map(str, scheme.values())))
-
-
-def trees_of(game, simulations, **settings) -> list[np.ndarray]:
-    with distmcts.Engine(game, memory="64MiB", **settings) as engine:
-        engine.search(simulations=simulations)
-        engine.search(simulations=simulations)
-        return [tree.words[: nodes_used(tree) * WORDS].copy() for tree in engine.trees]
 
 
 TWINS = {"tic_tac_toe": (TicTacToe, PlainTicTacToe), "dice_race": (DiceRace, PlainDiceRace)}
@@ -68,12 +59,10 @@ FEATURES = [
     ids=lambda given: given if isinstance(given, str) else "-".join(map(str, given.values())),
 )
 def test_the_same_trees_as_a_compiled_game(twins, settings):
-    twins = TWINS[twins]
-    in_python, compiled = twins
-    ours = trees_of(in_python(), 2000, seed=3, **settings)
-    theirs = trees_of(compiled(), 2000, seed=3, **settings)
-    assert len(ours) == len(theirs)
-    assert all(np.array_equal(mine, other) for mine, other in zip(ours, theirs, strict=True))
+    in_python, compiled = TWINS[twins]
+    ours = trees_of(in_python(), 2000, 2000, seed=3, **settings)
+    theirs = trees_of(compiled(), 2000, 2000, seed=3, **settings)
+    assert equal(ours, theirs)
 
 
 def test_the_same_trees_with_an_evaluation():
@@ -91,9 +80,9 @@ def test_the_same_trees_with_an_evaluation():
             return [(0, 0.25), (1, 0.75)]
 
     for settings in ({"cutoff": 2, "samples": 3}, {"cutoff": 0, "selection": "puct"}):
-        ours = trees_of(Judged(), 1000, seed=4, parallel="serial", **settings)
-        theirs = trees_of(PlainDiceRace(), 1000, seed=4, parallel="serial", **settings)
-        assert np.array_equal(ours[0], theirs[0])
+        ours = trees_of(Judged(), 1000, 1000, seed=4, parallel="serial", **settings)
+        theirs = trees_of(PlainDiceRace(), 1000, 1000, seed=4, parallel="serial", **settings)
+        assert equal(ours, theirs)
 
 
 @EACH_SCHEME

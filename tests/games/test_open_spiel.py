@@ -3,18 +3,16 @@
 import random
 import sys
 
-import numpy as np
 import pyspiel
 import pytest
 
 import distmcts
 from distmcts.errors import GameError, InputError
-from distmcts.kernels.layout import WORDS
 from distmcts.kernels.rules import CHANCE, OVER
-from distmcts.tree.view import nodes_used
 from games.open_spiel import OpenSpielGame
 from tests.support.command import distmcts as command
 from tests.support.playing import their_look
+from tests.support.trees import equal, trees_of
 
 KINDS = [kind for kind in pyspiel.registered_games() if kind.default_loadable]
 IN_TURN, PERFECT = pyspiel.GameType.Dynamics.SEQUENTIAL, pyspiel.GameType.Information.PERFECT_INFORMATION
@@ -109,15 +107,10 @@ def test_playouts_in_c_are_random_play(name):
 @pytest.mark.parametrize("game", ["tic_tac_toe", "pig(winscore=20)"])
 @pytest.mark.parametrize("settings", [{"parallel": "serial"}, {"parallel": "root", "workers": 2}], ids=["serial", "root"])
 def test_same_seed_same_trees(game, settings):
-    def trees(seed, *searches):
-        with distmcts.Engine(f"open_spiel:{game}", memory="64MiB", seed=seed, **settings) as engine:
-            for simulations in searches:
-                engine.search(simulations=simulations)
-            return [tree.words[: nodes_used(tree) * WORDS].copy() for tree in engine.trees]
-
-    first, again, other = trees(1, 3000), trees(1, 1000, 2000), trees(2, 3000)
-    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
-    assert not np.array_equal(first[0], other[0])
+    name = f"open_spiel:{game}"
+    first = trees_of(name, 3000, seed=1, **settings)
+    assert equal(first, trees_of(name, 1000, 2000, seed=1, **settings))
+    assert not equal(first[:1], trees_of(name, 3000, seed=2, **settings)[:1])
 
 
 def test_objects_of_theirs():

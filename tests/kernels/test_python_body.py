@@ -7,26 +7,26 @@ import sys
 
 import pytest
 
+from tests.support.command import ROOT
+
 SCRIPT = """
 import json, sys, warnings
 import numpy as np
 np.seterr(over="ignore")
 import distmcts
-from distmcts.tree.view import nodes_used
+from tests.support.trees import content
 game, settings, simulations = json.loads(sys.argv[1])
 with distmcts.Engine(game, memory="4MiB", seed=11, **settings) as engine:
     engine.search(simulations=simulations)
     engine.audit()
-    tree = engine.trees[0]
-    used = nodes_used(tree)
-    print(json.dumps([tree.words[: used * 4].tolist(), tree.extra[:used].tolist()]))
+    print(json.dumps({name: column.tolist() for name, column in content(engine.trees[0]).items()}))
 """
 
 
-def tree_of(disable_jit: bool, *request) -> list:
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1" if disable_jit else "0"}
+def tree_of(disable_jit: bool, *request) -> dict:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": "1" if disable_jit else "0"}
     command = [sys.executable, "-W", "error::RuntimeWarning", "-c", SCRIPT, json.dumps(request)]
-    answer = subprocess.run(command, env=environment, capture_output=True, text=True)
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
     return json.loads(answer.stdout)
 

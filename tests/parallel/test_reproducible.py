@@ -1,22 +1,9 @@
 """With a seed, serial, root and simulated search give the same trees, bit for bit; tree search gives the same answer."""
 
-import numpy as np
 import pytest
 
 import distmcts
-from distmcts.kernels.layout import WORDS
-from distmcts.tree.view import nodes_used
-
-
-def trees_of(game, simulations, searches=1, **settings) -> list[np.ndarray]:
-    with distmcts.Engine(game, memory="64MiB", **settings) as engine:
-        for _ in range(searches):
-            engine.search(simulations=simulations)
-        return [tree.words[: nodes_used(tree) * WORDS].copy() for tree in engine.trees]
-
-
-def equal(first, second) -> bool:
-    return len(first) == len(second) and all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+from tests.support.trees import equal, trees_of
 
 
 @pytest.mark.parametrize("game", ["connect_four", "awale"])
@@ -54,13 +41,13 @@ def test_root_in_threads_is_root_in_processes():
 def test_one_search_or_many_make_the_same_tree():
     assert equal(
         trees_of("awale", 30_000, seed=5, parallel="serial"),
-        trees_of("awale", 10_000, searches=3, seed=5, parallel="serial"),
+        trees_of("awale", 10_000, 10_000, 10_000, seed=5, parallel="serial"),
     )
 
 
 def test_trees_of_root_workers_differ_from_each_other():
     first, second = trees_of("connect_four", 20_000, seed=3, parallel="root", workers=2)
-    assert not np.array_equal(first, second)
+    assert not equal([first], [second])
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])

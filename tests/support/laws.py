@@ -3,8 +3,9 @@
 import numpy as np
 
 import distmcts
-from distmcts.kernels.layout import BY_CHANCE, IN_FLIGHT_BITS, ROOT, SCALE, Tree
+from distmcts.kernels.layout import ROOT, SCALE, Tree
 from distmcts.tree.view import columns, levels
+from tests.support import trees
 
 
 def check_values(tree: Tree, draws: bool = False) -> None:
@@ -13,7 +14,7 @@ def check_values(tree: Tree, draws: bool = False) -> None:
     Every evaluation is worth 1 or -1 (or 0 if there are draws): so a single reward lost or counted twice is seen.
     """
     fields = columns(tree)
-    visits = fields.counts >> IN_FLIGHT_BITS
+    visits = trees.visits(tree)
     above = None
     for nodes, parents in [*levels(tree), (np.empty(0, np.int64), np.empty(0, np.int64))]:
         if above is not None:
@@ -36,14 +37,14 @@ def check_chance(tree: Tree) -> int:
     Its outcomes are seen by the same player as itself, so what is left of the sum is its own, and within its own visits.
     """
     fields = columns(tree)
-    visits = fields.counts >> IN_FLIGHT_BITS
+    visits = trees.visits(tree)
     found = 0
     above = np.empty(0, np.int64)
     for nodes, parents in levels(tree):
         below = np.zeros((2, above.size), np.int64)
         np.add.at(below[0], parents if above.size else [], fields.value_sum[nodes] if above.size else [])
         np.add.at(below[1], parents if above.size else [], visits[nodes] if above.size else [])
-        by_chance = (fields.children[above] & BY_CHANCE) != 0
+        _, by_chance = trees.families(tree, above)
         own_value = (fields.value_sum[above] - below[0])[by_chance]
         own_visits = (visits[above] - below[1])[by_chance]
         assert (own_visits >= 0).all()

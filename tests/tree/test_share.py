@@ -3,14 +3,14 @@
 import copy
 import random
 
-import numpy as np
 import pytest
 
 from distmcts.engine import Engine
 from distmcts.errors import InputError
-from distmcts.kernels.layout import SCALE, WORDS
+from distmcts.kernels.layout import SCALE
 from distmcts.tree import view
 from distmcts.tree.share import Ledger, Statistic, borrow, combine, own, own_root, without
+from tests.support.trees import content, contents, equal
 
 SHARES = [0.0, 0.01, 0.05, 0.3]
 
@@ -45,8 +45,8 @@ class Machine:
         assert sum(row.visits for row in own_root(self.tree, self.ledger)) == self.made
         check_own(statistics)
 
-    def content(self) -> tuple[bytes, bytes, dict]:
-        return self.tree.words.tobytes(), self.tree.extra.tobytes(), dict(self.ledger.borrowed)
+    def content(self) -> tuple[dict, dict]:
+        return {name: column.tobytes() for name, column in content(self.tree).items()}, dict(self.ledger.borrowed)
 
 
 def check_own(statistics: dict) -> None:
@@ -313,5 +313,4 @@ def test_nothing_borrowed_is_the_same_search(group):
     for _ in range(3):
         with_ledger.run(200)
         with_ledger.borrow(without(with_ledger.own(), with_ledger.own()))
-    used = view.nodes_used(alone.tree) * WORDS
-    assert np.array_equal(alone.tree.words[:used], with_ledger.tree.words[:used])
+    assert equal(contents(alone.engine), contents(with_ledger.engine))
