@@ -1,14 +1,52 @@
 """What trees say about the position they were grown from: the move to play, what a chance event is worth, how play goes on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from distmcts.game import Game, State
 from distmcts.kernels.layout import ROOT, Tree
-from distmcts.kernels.rules import OVER
+from distmcts.kernels.rules import CHANCE, OVER
+from distmcts.result import Move, Result
 from distmcts.tree import view
 from distmcts.tree.merge import MergedMove
 
 LINE_LENGTH = 8  # moves of a principal variation
+
+
+def make_result(
+    game: Game,
+    state: State,
+    rows: list[MergedMove],
+    *,
+    final: str,
+    lines: Mapping[int, tuple[str, ...]],
+    before: int,
+    **search: Any,
+) -> Result:
+    """The merged moves as a result.
+
+    lines: names of how play goes on, by move. before: the player who moved before, who sees the value of a chance event.
+    search: what the result tells of the search itself.
+    """
+    if at_chance(game, state):
+        best_move, value, player = None, mean_over_outcomes(game, state, rows), before
+    else:
+        best = best_row(rows, final)
+        best_move, value, player = best.move, worth(best), game.player(state)
+    moves = tuple(
+        Move(row.move, game.move_name(state, row.move), row.visits, row.value, lines.get(row.move, ()), row.proven)
+        for row in rows
+    )
+    return Result(game=repr(game), player=player, best_move=best_move, value=value, moves=moves, **search)
+
+
+def at_chance(game: Game, state: State) -> bool:
+    return game.has_chance and game.player(state) == CHANCE
+
+
+def worth(row: MergedMove) -> float:
+    """A move's value: exact if it is proven."""
+    return row.value if row.proven is None else row.proven
 
 
 def best_row(rows: list[MergedMove], final: str) -> MergedMove:
@@ -36,7 +74,7 @@ def mean_over_outcomes(game: Game, state: State, rows: list[MergedMove]) -> floa
     """The value of a chance event: of each outcome by its probability, or by its visits while some are not known."""
     likely = dict(game.chance_outcomes(state))
     if all(row.visits or row.proven is not None for row in rows) and likely.keys() == {row.move for row in rows}:
-        return sum(likely[row.move] * (row.value if row.proven is None else row.proven) for row in rows)
+        return sum(likely[row.move] * worth(row) for row in rows)
     return sum(row.value * row.visits for row in rows) / max(1, sum(row.visits for row in rows))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from distmcts.answer import best_row, mean_over_outcomes, moves_after, names_of, places
+from distmcts.answer import at_chance, best_row, make_result, moves_after, names_of, places
 from distmcts.demands import check_settings, mode_of, needs_of
 from distmcts.errors import GameError, InputError, SearchError
 from distmcts.game import Game, State
@@ -20,7 +20,7 @@ from distmcts.parallel.stoppers import Decided, MemoryFull, Progress, Proven, Se
 from distmcts.parallel.threads import Threads
 from distmcts.parallel.workers import Processes
 from distmcts.registry import load_game
-from distmcts.result import Move, Result
+from distmcts.result import Result
 from distmcts.settings import SearchSettings, check_budget, make_settings
 from distmcts.tree import view
 from distmcts.tree.audit import Audit, audit_tree, audit_workers
@@ -182,7 +182,7 @@ class Engine:
         return None if self._at_chance() else best_row(self._rows(), self.settings.final).move
 
     def _at_chance(self) -> bool:
-        return self.game.has_chance and self.game.player(self.state) == CHANCE
+        return at_chance(self.game, self.state)
 
     def _rows(self) -> list[MergedMove]:
         self._alive()
@@ -194,31 +194,14 @@ class Engine:
     def result(self) -> Result:
         """What is known now, after the last search."""
         rows = self._rows()
-        if self._at_chance():
-            best_move, value = None, mean_over_outcomes(self.game, self.state, rows)
-            player = int(self._arrays.shared.control[ROOT_MOVER])
-        else:
-            best = best_row(rows, self.settings.final)
-            best_move, player = best.move, self.game.player(self.state)
-            value = best.value if best.proven is None else best.proven
         lines = self.lines([row.move for row in rows[:LINES]])
-        moves = tuple(
-            Move(
-                row.move,
-                self.game.move_name(self.state, row.move),
-                row.visits,
-                row.value,
-                names_of(self.game, self.state, lines.get(row.move, ())),
-                row.proven,
-            )
-            for row in rows
-        )
-        return Result(
-            game=repr(self.game),
-            player=player,
-            best_move=best_move,
-            value=value,
-            moves=moves,
+        return make_result(
+            self.game,
+            self.state,
+            rows,
+            final=self.settings.final,
+            lines={move: names_of(self.game, self.state, line) for move, line in lines.items()},
+            before=int(self._arrays.shared.control[ROOT_MOVER]),
             simulations=self._last.simulations,
             elapsed_s=self._last.elapsed_s,
             stopped_by=self._last.stopped_by,

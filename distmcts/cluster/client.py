@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import zmq
 
-from distmcts.answer import best_row, mean_over_outcomes, names_of
+from distmcts.answer import at_chance, make_result, names_of
 from distmcts.cluster.keys import Invitation, coordinator_key, key_folder, own_key, read_invitation
 from distmcts.cluster.messages import (
     FROM_CLIENTS,
@@ -38,7 +38,7 @@ from distmcts.cluster.order import Order, make_order
 from distmcts.cluster.sockets import DEFAULT_ADDRESS, Connection, check_address, is_local
 from distmcts.errors import InputError, SearchError
 from distmcts.parallel.stoppers import Progress
-from distmcts.result import Move, NodeResult, Result
+from distmcts.result import NodeResult, Result
 from distmcts.tree.merge import MergedMove
 
 ASK_S = 0.1  # between two questions
@@ -192,36 +192,23 @@ class Cluster:
     def result(self, order: Order, answer: Answer) -> Result:
         """The answer of a cluster as the result of a search."""
         game, state, search, settings = order
-        rows = [MergedMove(*_fields(row)) for row in answer.rows]
-        lines = {line[0]: line for line in answer.lines}
-        if at_chance := bool(game.has_chance and game.chance_outcomes(state)):
-            best_move, value, player = None, mean_over_outcomes(game, state, rows), 0
-        else:
-            best = best_row(rows, "vote" if search.merge == "vote" else settings.final)
-            best_move, player = best.move, game.player(state)
-            value = best.value if best.proven is None else best.proven
+        rows = [MergedMove(row.move, row.visits, row.value_sum, row.votes, row.proven) for row in answer.rows]
+        if not at_chance(game, state) and not game.has_ranks:
+            legal = set(game.legal_moves(state))
+            rows = [row for row in rows if row.move in legal]
+        if not rows:
+            raise SearchError("the cluster's answer has no legal move in it")
         nodes = tuple(
             NodeResult(row.name, row.state, row.workers, row.simulations, row.elapsed_s, row.merging_s) for row in answer.nodes
         )
         own = {"workers": max(1, sum(node.workers for node in nodes)), "merge": search.merge, "seed": settings.seed}
-        legal = set() if at_chance else set(game.legal_moves(state)) if not game.has_ranks else None
-        return Result(
-            game=repr(game),
-            player=player,
-            best_move=best_move,
-            value=value,
-            moves=tuple(
-                Move(
-                    row.move,
-                    game.move_name(state, row.move),
-                    row.visits,
-                    row.value,
-                    _line(game, state, lines.get(row.move)),
-                    row.proven,
-                )
-                for row in rows
-                if legal is None or at_chance or row.move in legal
-            ),
+        return make_result(
+            game,
+            state,
+            rows,
+            final="vote" if search.merge == "vote" else settings.final,
+            lines={line[0]: _line(game, state, line) for line in answer.lines if line},
+            before=0,
             simulations=answer.simulations,
             elapsed_s=answer.elapsed_s,
             stopped_by=answer.stopped_by,
@@ -342,14 +329,10 @@ def _checked(submit: SubmitSearch | SubmitBatch) -> SubmitSearch | SubmitBatch:
     return submit
 
 
-def _fields(row: Any) -> tuple:
-    return row.move, row.visits, row.value_sum, row.votes, row.proven
-
-
-def _line(game: Any, state: Any, moves: list[int] | None) -> tuple[str, ...]:
+def _line(game: Any, state: Any, moves: list[int]) -> tuple[str, ...]:
     """Names of a line that came from elsewhere; nothing if it cannot be played."""
     try:
-        return names_of(game, state, moves or [])
+        return names_of(game, state, moves)
     except InputError:
         return ()
 
