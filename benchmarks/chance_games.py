@@ -47,7 +47,7 @@ def playouts_per_second(game, state: np.ndarray, count: int, seed: int) -> float
 def measure(name: str, rounds: int) -> dict:
     game_name, parameters, position, simulations, settings = CASES[name]
     game = load_game(game_name, **parameters)
-    state = game.parse(position) if position else game.initial_state()
+    state = game.start_position(position)
     rates: dict[str, list[float]] = {"playouts": [], **{f"{kind} {workers}": [] for kind, workers in KINDS}}
     for seed in range(rounds + 1):  # the first round compiles, and does not count
         found = {"playouts": playouts_per_second(game, state, simulations, seed)}

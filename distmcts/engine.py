@@ -55,7 +55,7 @@ class Engine:
         """Blocks while kernels are compiled (the first time) or loaded, and workers are started."""
         self.settings: SearchSettings = make_settings(**settings)
         self.game: Game = load_game(game, **(game_parameters or {}))
-        self.state = self._checked(state)
+        self.state = self.game.start_position(state)
         check_settings(self.game, self.settings)
         self._seed = self.settings.seed if self.settings.seed is not None else int.from_bytes(os.urandom(6), "little")
         scheme_class = self.settings.scheme
@@ -96,19 +96,6 @@ class Engine:
 
     # ---- what a search needs ----------------------------------------------------------------------------------------------
 
-    def _checked(self, state: State | str | None) -> State:
-        if state is None:
-            state = self.game.initial_state()
-        elif isinstance(state, str):
-            state = self.game.parse(state)
-        self.game.check_state(state)
-        self._check_not_over(state)
-        return state
-
-    def _check_not_over(self, state: State) -> None:
-        if self.game.is_over(state):
-            raise InputError(f"no legal move: the game is over in {self.game.name} position {self.game.format(state)!r}")
-
     def _make_crew(self) -> Crew:
         loops = [self._scheme.guarded_loop(index) for index in range(len(self._arrays.workers))]
         if self._scheme.in_process:
@@ -142,7 +129,7 @@ class Engine:
     ) -> Effort:
         """Search like `search`, and block like it, without a result: that takes longer to put together than a small search."""
         self._alive()
-        self._check_not_over(self.state)
+        self.game.check_not_over(self.state)
         simulations, seconds = check_budget(simulations, seconds)
         if simulations is None and seconds is None:
             seconds = DEFAULT_SECONDS
@@ -239,7 +226,7 @@ class Engine:
     def set_position(self, state: State | str) -> None:
         """Go to another position; everything known is forgotten."""
         self._alive()
-        state = self._checked(state)
+        state = self.game.start_position(state)
         self._restart(state, self._before(state), set())
 
     def _before(self, state: State) -> int:

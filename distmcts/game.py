@@ -61,6 +61,23 @@ class Game(Tag):
     def rave_keys(self) -> int:
         return self.move_limit
 
+    # ---- where a search begins -------------------------------------------------------------------------------------------------
+
+    def start_position(self, given: State | str | None = None) -> State:
+        """The position to search: the first one, or one given as text or state. InputError if it is none, or has no move."""
+        state = self.initial_state() if given is None else self.parse(given) if isinstance(given, str) else given
+        self.check_state(state)
+        self.check_not_over(state)
+        return state
+
+    def check_not_over(self, state: State) -> None:
+        if self.is_over(state):
+            raise self.no_move(state)
+
+    def no_move(self, state: State) -> InputError:
+        """What to raise where a move is wanted, and the game is over."""
+        return InputError(f"no legal move: the game is over in {self.name} position {self.format(state)!r}")
+
     # ---- for people: a game overrides these ------------------------------------------------------------------------------------
 
     def draw(self, state: State) -> str:

@@ -56,7 +56,7 @@ def make_order(
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not least <= value <= most:
             raise InputError(f"{key}={value!r}: must be a number from {least:g} to {most:g}")
     simulations, seconds = check_budget(simulations, seconds)
-    start = _start(loaded, state)
+    start = loaded.start_position(state)
     search = Search(
         game=loaded.name,
         parameters=loaded.parameters,
@@ -72,17 +72,6 @@ def make_order(
         names={str(move): loaded.move_name(start, move) for move in loaded.legal_moves(start)[:NAMED]},
     )
     return Order(loaded, start, search, made)
-
-
-def _start(game: Game, state: State | str | None) -> State:
-    if state is None:
-        state = game.initial_state()
-    elif isinstance(state, str):
-        state = game.parse(state)
-    game.check_state(state)
-    if game.is_over(state):
-        raise InputError(f"no legal move: the game is over in {game.name} position {game.format(state)!r}")
-    return state
 
 
 def _check_exchange(rule: str, game: Game, settings: SearchSettings) -> None:

@@ -50,7 +50,7 @@ class Oracle:
         try:
             position = self._position(state)
             if position.player == OVER:
-                raise InputError(f"no legal move: the game is over in {self.game.name} position {self.game.format(state)!r}")
+                raise self.game.no_move(state)
             sign = 1 if position.player == 0 else -1
             return {move: sign * self._exact(self._after(position, i)) for i, move in enumerate(position.moves)}
         except _BeyondLimit:
