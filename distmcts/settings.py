@@ -4,8 +4,9 @@ import os
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, ValidationError, create_model, field_validator
+from pydantic import ConfigDict, Field, create_model, field_validator
 
+from distmcts.configuration import validated
 from distmcts.errors import InputError, unknown
 from distmcts.kernels import layout
 from distmcts.kernels.features import SELECTIONS, SETTINGS, Setting
@@ -84,10 +85,7 @@ class SearchSettings(FeatureSettings):
 def make_settings(**given: Any) -> SearchSettings:
     """Settings from keywords; None means the default. Raises InputError with one clear line."""
     given = {key: value for key, value in given.items() if value is not None}
-    try:
-        settings = SearchSettings(**given)
-    except ValidationError as error:
-        raise _explain(error.errors()[0], given) from None
+    settings = validated(SearchSettings, given, kind="setting")
     _check_scheme(settings.parallel)
     return settings
 
@@ -97,20 +95,6 @@ def _check_scheme(name: str) -> None:
 
     if name not in SCHEMES:
         raise unknown("parallel", name, SCHEMES)
-
-
-def _explain(error: Any, given: dict[str, Any]) -> InputError:
-    key = str(error["loc"][0])
-    if error["type"] == "extra_forbidden":
-        return unknown("setting", key, SearchSettings.model_fields)
-    if error["type"] == "literal_error":
-        return unknown(key, given[key], _choices(key))
-    message = error["msg"].removeprefix("Value error, ")
-    return InputError(f"{key}={given.get(key)!r}: {message[0].lower()}{message[1:]}")
-
-
-def _choices(key: str) -> list[str]:
-    return list(SearchSettings.model_fields[key].annotation.__args__)
 
 
 def check_budget(simulations: Any, seconds: Any) -> tuple[int | None, float | None]:
