@@ -27,9 +27,10 @@ import zmq
 
 from distmcts import Cluster, Engine, load_game
 from distmcts.cluster.keys import Invitation, read_invitation
-from distmcts.cluster.merging import MERGE_S, RULES, pack
+from distmcts.cluster.merging import MERGE_S, pack
 from distmcts.cluster.messages import TO_NODES, Beat, Ending, Go, Hello, Others, Prepare, Reader, Ready, Report, Stop, write
 from distmcts.cluster.order import make_order
+from distmcts.cluster.rules import RULES
 from distmcts.cluster.sockets import Connection
 from distmcts.tree.share import Ledger, Statistic, own
 

@@ -35,6 +35,7 @@ from distmcts.cluster.messages import (
     write,
 )
 from distmcts.cluster.order import Order, make_order
+from distmcts.cluster.rules import DEFAULT_RULE, TABLE
 from distmcts.cluster.sockets import DEFAULT_ADDRESS, Connection, check_address, is_local
 from distmcts.errors import InputError, SearchError
 from distmcts.parallel.stoppers import Progress
@@ -111,7 +112,7 @@ class Cluster:
         *,
         simulations: int | None = None,
         seconds: float | None = None,
-        merge: str = "sum",
+        merge: str = DEFAULT_RULE,
         job: str | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         on_status: Callable[[str], None] | None = None,
@@ -119,7 +120,7 @@ class Cluster:
     ) -> Result:
         """Search a position on all nodes and merge what they find. Blocks until the budget is used up, or nobody is left.
 
-        merge: sum, vote, periodic or share (cluster/merging.py). job: the name to find it by again. Ctrl-C ends the search
+        merge: a rule of cluster/rules.py. job: the name to find it by again. Ctrl-C ends the search
         on all nodes. Settings are those of `distmcts.search`; workers and memory are each node's own unless they are given.
         """
         if simulations is None and seconds is None:
@@ -206,7 +207,7 @@ class Cluster:
             game,
             state,
             rows,
-            final="vote" if search.merge == "vote" else settings.final,
+            final="vote" if TABLE[search.merge].votes else settings.final,
             lines={line[0]: _line(game, state, line) for line in answer.lines if line},
             before=0,
             simulations=answer.simulations,

@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Any
 
 from distmcts.cluster.batch_job import BatchJob
-from distmcts.cluster.merging import Source, check_rule
+from distmcts.cluster.merging import Source
 from distmcts.cluster.messages import (
     Ask,
     AskStatus,
@@ -46,6 +46,7 @@ from distmcts.cluster.messages import (
     Welcome,
     Who,
 )
+from distmcts.cluster.rules import check_rule
 from distmcts.cluster.search_job import SearchJob
 from distmcts.errors import InputError
 

@@ -1,12 +1,5 @@
 """Many machines' statistics as one answer. Pure functions and one book of reports; nothing here knows of sockets or clocks.
 
-How the reports of many machines become one answer, and what machines are told meanwhile:
-
-    sum        they search apart; visits are added up
-    vote       they search apart; each has one vote, for its most visited move
-    periodic   now and then each is told what the others know of the moves at the root; added up
-    share      now and then each is told what the others know of all much visited nodes (tree/share.py); added up
-
 Reports are cumulative and named by (node, epoch); of each name the one with the highest sequence counts, whatever the order in
 which they come and however often. So the merged visits are exactly the simulations that the newest reports tell of.
 """
@@ -15,13 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from distmcts.cluster.messages import MAX_ENTRIES, Statistics
-from distmcts.errors import InputError, unknown
+from distmcts.cluster.rules import TABLE
+from distmcts.errors import InputError
 from distmcts.kernels.layout import SCALE
 from distmcts.tree.merge import MergedMove
 from distmcts.tree.share import NOTHING, Path, Statistic, by_visits, families, without
 
-RULES = ("sum", "vote", "periodic", "share")
-EXCHANGING = ("periodic", "share")
 MAX_SOURCES = 4096  # nodes of one job, each process counted
 MERGE_S = 1 / 3  # between two reports: MoGo's pace (Gelly et al. 2008)
 MAX_DEPTH = 200  # moves from the root: a path is as long as it is deep, and a report of one long chain must not fill the memory
@@ -30,11 +22,6 @@ MAX_VISITS = (1 << 62) // SCALE  # of all sources together: value sums must fit 
 
 Told = dict[Path, Statistic]
 Source = tuple[str, int]  # node and epoch
-
-
-def check_rule(rule: str) -> None:
-    if rule not in RULES:
-        raise unknown("merge rule", rule, RULES)
 
 
 # ---- on the wire ---------------------------------------------------------------------------------------------------------
@@ -172,9 +159,12 @@ class Tally:
             for path, told in self.total.items()
             if len(path) == 1
         ]
-        if rule == "vote":
-            return sorted(rows, key=lambda row: (-row.votes, *by_visits(row)))
-        return sorted(rows, key=by_visits)
+        return best_first(rows, rule)
+
+
+def best_first(rows: Iterable[MergedMove], rule: str) -> list[MergedMove]:
+    votes_count = TABLE[rule].votes
+    return sorted(rows, key=lambda row: (-row.votes if votes_count else 0, *by_visits(row)))
 
 
 def _votes(reports: Iterable[Told]) -> dict[int, int]:

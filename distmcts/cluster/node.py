@@ -11,7 +11,6 @@ from typing import Any
 from distmcts.cluster.keys import Invitation
 from distmcts.cluster.link import IDLE, LEFT_ALONE, Link
 from distmcts.cluster.members import MAX_REASON
-from distmcts.cluster.merging import RULES
 from distmcts.cluster.messages import (
     MAX_OUTCOME,
     Beat,
@@ -29,6 +28,7 @@ from distmcts.cluster.messages import (
 )
 from distmcts.cluster.order import open_order
 from distmcts.cluster.part import Part, place_seed
+from distmcts.cluster.rules import check_rule
 from distmcts.cluster.work import CarryOut, load_kind
 from distmcts.engine import Engine
 from distmcts.errors import DistmctsError, InputError, SearchError
@@ -137,8 +137,7 @@ class ClusterNode:
             self._link.beat = IDLE
 
     def _engine(self, prepare: Prepare) -> Engine:
-        if prepare.search.merge not in RULES:
-            raise InputError(f"does not know the merge rule {prepare.search.merge!r}")
+        check_rule(prepare.search.merge)
         game, state, settings = open_order(prepare.search, self._own_settings)
         if settings.get("seed") is not None:
             settings["seed"] = place_seed(int(settings["seed"]), prepare.place)

@@ -3,8 +3,9 @@
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
-from distmcts.cluster.merging import EXCHANGING, MERGE_S, check_rule
+from distmcts.cluster.merging import MERGE_S
 from distmcts.cluster.messages import Search
+from distmcts.cluster.rules import DEFAULT_RULE, TABLE, check_rule
 from distmcts.demands import check_settings, features_of
 from distmcts.errors import InputError
 from distmcts.game import Game, State
@@ -29,7 +30,7 @@ def make_order(
     *,
     simulations: int | None = None,
     seconds: float | None = None,
-    merge: str = "sum",
+    merge: str = DEFAULT_RULE,
     share: float = SHARE,
     merge_s: float = MERGE_S,
     wait_s: float = 60.0,
@@ -46,7 +47,7 @@ def make_order(
     if loaded.in_python and not loaded.name.startswith(OPEN_SPIEL):
         raise InputError(f"{loaded.name}: a cluster searches games that every node can load by name, see `distmcts games`")
     check_settings(loaded, made)
-    if merge in EXCHANGING:
+    if TABLE[merge].exchanges:
         _check_exchange(merge, loaded, made)
     for key, value, least, most in (
         ("share", share, 0, 1),
@@ -80,7 +81,8 @@ def _check_exchange(rule: str, game: Game, settings: SearchSettings) -> None:
     if settings.scheme.has_many_trees:
         refused.insert(0, f"parallel={settings.parallel!r}")
     if refused:
-        raise InputError(f"{refused[0]}: what it needs to know is not exchanged by merge rule {rule!r}; use 'sum' or 'vote'")
+        others = " or ".join(repr(name) for name, other in TABLE.items() if not other.exchanges)
+        raise InputError(f"{refused[0]}: what it needs to know is not exchanged by merge rule {rule!r}; use {others}")
 
 
 def open_order(search: Search, own_settings: dict[str, Any]) -> tuple[Game, State, dict[str, Any]]:

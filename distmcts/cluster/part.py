@@ -3,8 +3,9 @@
 import time
 
 from distmcts.cluster.members import ENDS
-from distmcts.cluster.merging import EXCHANGING, Told, pack, unpack
+from distmcts.cluster.merging import Told, pack, unpack
 from distmcts.cluster.messages import MAX_LINES, Ending, Others, Report, Search
+from distmcts.cluster.rules import TABLE
 from distmcts.engine import Engine
 from distmcts.errors import InputError
 from distmcts.parallel.stoppers import Progress
@@ -24,6 +25,7 @@ class Part:
         self.name = name
         self.simulations = 0
         self.stopped_by = ""  # set when there is nothing left to search
+        self._rule = TABLE[search.merge]
         self._ledger = Ledger()
         self._sequence = 0
         self._reported = time.perf_counter()
@@ -56,7 +58,7 @@ class Part:
 
     def take(self, news: Others) -> None:
         """Borrow what the others have found."""
-        if self.search.merge in EXCHANGING and news.sequence > self._borrowed:
+        if self._rule.exchanges and news.sequence > self._borrowed:
             self._borrowed = news.sequence
             told = unpack(news.statistics)
             with signals_later():  # between tree and ledger, what others found would be taken for our own
@@ -78,8 +80,7 @@ class Part:
 
     def _told(self) -> Told:
         """All moves at the root; with `share` also what is below much visited nodes. A scheme with many trees borrows nothing."""
-        depth = None if self.search.merge == "share" else 1
-        return combine(own(tree, self._ledger, self.search.share, depth) for tree in self.engine.trees)
+        return combine(own(tree, self._ledger, self.search.share, self._rule.depth) for tree in self.engine.trees)
 
     def _ending(self, stopped_by: str) -> Ending:
         elapsed = time.perf_counter() - self._began

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from distmcts.cluster.members import MAX_REASON, Member, best_lines, grant, no_node_came, no_node_could, node_rows
-from distmcts.cluster.merging import EXCHANGING, Source, Tally, moves_proven, pack, unpack
+from distmcts.cluster.merging import Source, Tally, moves_proven, pack, unpack
 from distmcts.cluster.messages import (
     MAX_ENTRIES,
     Answer,
@@ -30,6 +30,7 @@ from distmcts.cluster.messages import (
     Search,
     Stop,
 )
+from distmcts.cluster.rules import TABLE
 from distmcts.parallel.stoppers import Decided, Progress
 
 GATHER_S = 1.0  # once a node is ready: how long the others are waited for, or as long as it took itself; it may have compiled
@@ -165,7 +166,7 @@ class SearchJob:
         if report.ending is not None or now - member.noted >= JOURNAL_S * max(1.0, len(self.members) / 20):
             self._note_report(report, report.ending is not None, whole=False)
             member.noted = now
-        if self.search.merge in EXCHANGING and member.state == "searching" and len(self.tally.entries) > 1:
+        if TABLE[self.search.merge].exchanges and member.state == "searching" and len(self.tally.entries) > 1:
             self._send(source, Others(self.name, report.sequence, pack(self.tally.others(source, self.search.share))))
         if member.state == "searching":
             self._grant(source, now)

@@ -1,6 +1,7 @@
 """What several commands share: a configuration file, overrides of the form key=value, live progress."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,11 @@ def read_config(path: Path | None) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"configuration {str(path)!r}: expected 'key: value' lines")
     return content
+
+
+def one_of(names: Sequence[str]) -> str:
+    """Some names as a choice: a, b or c."""
+    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def is_override(text: str) -> bool:

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from distmcts.cluster.rules import RULES
 from distmcts.commands import interrupts
-from distmcts.commands.options import apply_overrides, is_override, live_progress, read_config
+from distmcts.commands.options import apply_overrides, is_override, live_progress, one_of, read_config
 from distmcts.errors import InputError, unknown
 
 DEFAULT_SECONDS = 5.0
@@ -32,7 +33,7 @@ def run(
         typer.Option(help="Search on a cluster: a coordinator's address, an invitation, or a run folder.", metavar="ADDRESS"),
     ] = None,
     keys: Annotated[Path | None, typer.Option(help="Folder of keys for --cluster; see `distmcts keys`.")] = None,
-    merge: Annotated[str | None, typer.Option(help="How a cluster merges: sum, vote, periodic or share.")] = None,
+    merge: Annotated[str | None, typer.Option(help=f"How a cluster merges: {one_of(RULES)}.")] = None,
     audit: Annotated[bool, typer.Option("--audit", help="Check the conservation laws of the tree afterwards.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:

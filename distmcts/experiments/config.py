@@ -4,9 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from distmcts.cluster.rules import check_rule
 from distmcts.configuration import validated
 from distmcts.errors import unknown
-from distmcts.experiments.machines import RULES
 from distmcts.experiments.variants import Cell, Variant, cells, parse_variant
 from distmcts.match.sprt import Sprt
 from distmcts.settings import MAX_WORKERS, READINGS
@@ -135,8 +135,7 @@ class CompareConfig(_Section):
     @classmethod
     def _rules(cls, section: SimulatedMachines) -> SimulatedMachines:
         for rule in section.rules:
-            if rule not in RULES:
-                raise unknown("merge rule in simulated_machines.rules:", rule, RULES)
+            check_rule(rule, "merge rule in simulated_machines.rules:")
         return section
 
     def variants(self) -> list[Variant]:

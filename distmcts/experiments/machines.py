@@ -1,11 +1,6 @@
 """Many machines simulated on one core: each has a tree of its own, searched by simulated workers. Deterministic with a seed.
 
-How their trees become one move:
-
-    sum        they search apart; visits are added up at the end
-    vote       they search apart; each has one vote at the end
-    share      now and then they exchange the nodes that many simulations pass (tree/share.py); added up at the end
-    periodic   now and then they exchange the moves at the root; added up at the end
+Their trees become one move by the merge rules of real clusters (cluster/rules.py).
 """
 
 import os
@@ -13,6 +8,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from distmcts.cluster.merging import best_first
+from distmcts.cluster.rules import DEFAULT_RULE, TABLE, check_rule
 from distmcts.engine import Engine
 from distmcts.errors import InputError, SearchError, unknown
 from distmcts.game import State
@@ -20,10 +17,8 @@ from distmcts.kernels.rng import seeded
 from distmcts.registry import load_game
 from distmcts.settings import MAX_SIMULATIONS, make_settings
 from distmcts.tree.merge import MergedMove
-from distmcts.tree.share import SHARE, Ledger, borrow, by_visits, combine, families, own, own_root, without
+from distmcts.tree.share import SHARE, Ledger, borrow, combine, families, own, own_root, without
 
-RULES = ("sum", "vote", "share", "periodic")
-EXCHANGING = ("share", "periodic")
 SETTINGS = ("c", "cutoff", "in_flight", "weight")  # of an engine that may be given; the others are ours, or end a search early
 MERGES = 10  # in one search, if nothing else is asked for
 MAX_MACHINES = 4096
@@ -49,7 +44,7 @@ class Machines:
         game: Any,
         machines: int = 8,
         workers: int = 1,
-        rule: str = "sum",
+        rule: str = DEFAULT_RULE,
         merge_every: int | None = None,
         share: float = SHARE,
         seed: int | None = None,
@@ -57,8 +52,7 @@ class Machines:
     ):
         """`merge_every`: simulations of its own a machine makes between two exchanges; None: ten exchanges a search."""
         self._engines: list[Engine] = []
-        if rule not in RULES:
-            raise unknown("merge rule", rule, RULES)
+        check_rule(rule)
         for key in settings:
             if key not in SETTINGS:
                 raise unknown("setting of simulated machines", key, SETTINGS)
@@ -102,7 +96,7 @@ class Machines:
     def _stops(self, budget: int) -> Iterator[int]:
         """After how many simulations of its own a machine pauses: 0, each exchange, the end."""
         yield 0
-        if self.rule in EXCHANGING and self.machines > 1:
+        if TABLE[self.rule].exchanges and self.machines > 1:
             if self.merge_every is not None:
                 yield from range(self.merge_every, budget, self.merge_every)
             else:
@@ -112,7 +106,8 @@ class Machines:
 
     def _exchange(self, ledgers: list[Ledger]) -> None:
         trees = [engine.trees[0] for engine in self._engines]
-        share, depth = (self.share, None) if self.rule == "share" else (0.0, 1)
+        depth = TABLE[self.rule].depth
+        share = self.share if depth is None else 0.0
         reports = [own(tree, ledger, share, depth) for tree, ledger in zip(trees, ledgers, strict=True)]
         total = combine(reports)
         below = families(total)
@@ -128,8 +123,7 @@ class Machines:
                 found[row.move] = MergedMove(
                     row.move, before.visits + row.visits, before.value_sum + row.value_sum, before.votes + row.votes
                 )
-        votes_first = self.rule == "vote"
-        return sorted(found.values(), key=lambda row: (-row.votes if votes_first else 0, *by_visits(row)))
+        return best_first(found.values(), self.rule)
 
     def _make_room(self, simulations: int) -> None:
         """Engines with memory for so many simulations each. Those that have it are kept, with their random streams."""

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from distmcts.cluster.merging import RULES
+from distmcts.cluster.rules import RULES
 from distmcts.errors import InputError, SearchError
 from tests.support.command import ROOT, distmcts, start
 from tests.support.real_cluster import RealCluster, real_cluster, row_of

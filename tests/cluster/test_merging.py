@@ -4,8 +4,9 @@ import random
 
 import pytest
 
-from distmcts.cluster.merging import MAX_DEPTH, RULES, Tally, pack, unpack
+from distmcts.cluster.merging import MAX_DEPTH, Tally, pack, unpack
 from distmcts.cluster.messages import FROM_NODES, MAX_ENTRIES, Reader, Report, Statistics, write
+from distmcts.cluster.rules import RULES
 from distmcts.errors import InputError
 from distmcts.kernels.layout import SCALE
 from distmcts.tree.share import Statistic

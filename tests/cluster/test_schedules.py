@@ -9,8 +9,8 @@ import re
 
 import pytest
 
-from distmcts.cluster.merging import RULES
 from distmcts.cluster.messages import Answer, Outcomes, SubmitBatch, SubmitSearch
+from distmcts.cluster.rules import RULES
 from distmcts.cluster.search_job import RETURN_S
 from tests.cluster.simulated import TICK_S, Weather, World, a_search
 

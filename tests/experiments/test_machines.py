@@ -2,9 +2,10 @@
 
 import pytest
 
+from distmcts.cluster.rules import RULES
 from distmcts.engine import Engine
 from distmcts.errors import InputError, SearchError
-from distmcts.experiments.machines import FIRST_ROOM, MERGES, RULES, Machines, machine_seed
+from distmcts.experiments.machines import FIRST_ROOM, MERGES, Machines, machine_seed
 from distmcts.kernels.layout import FULL
 from distmcts.registry import load_game
 from distmcts.tree.share import Ledger, own_root
