@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from distmcts.answer import at_chance, best_row, make_result, moves_after, names_of, places
+from distmcts.budget import make_budget
 from distmcts.demands import check_settings, mode_of, needs_of
 from distmcts.errors import GameError, InputError, SearchError
 from distmcts.game import Game, State
@@ -21,7 +22,7 @@ from distmcts.parallel.threads import Threads
 from distmcts.parallel.workers import Processes
 from distmcts.registry import load_game
 from distmcts.result import Result
-from distmcts.settings import SearchSettings, check_budget, make_settings
+from distmcts.settings import SearchSettings, make_settings
 from distmcts.tree import view
 from distmcts.tree.audit import Audit, audit_tree, audit_workers
 from distmcts.tree.compact import keep_subtree
@@ -30,7 +31,6 @@ from distmcts.tree.merge import MergedMove, merged
 from distmcts.tree.segment import shared_backing
 from distmcts.tree.snapshot import read_snapshot, save_snapshot
 
-DEFAULT_SECONDS = 1.0
 LINES = 50  # moves whose principal variation is looked up; a game may have hundreds of thousands
 
 
@@ -130,9 +130,7 @@ class Engine:
         """Search like `search`, and block like it, without a result: that takes longer to put together than a small search."""
         self._alive()
         self.game.check_not_over(self.state)
-        simulations, seconds = check_budget(simulations, seconds)
-        if simulations is None and seconds is None:
-            seconds = DEFAULT_SECONDS
+        simulations, seconds = make_budget(simulations, seconds)
         stoppers: list[Stopper] = [Seconds(seconds)] if seconds is not None else []
         if self.settings.when_full == "stop":
             stoppers.append(MemoryFull())
@@ -343,6 +341,6 @@ def search(
     seed: int | None = None,
     **settings: Any,
 ) -> Result:
-    """Search one position and return what was found. Blocks until the budget is used up (1 second if none is given)."""
+    """Search one position and return what was found. Blocks until the budget is used up (5 seconds if none is given)."""
     with Engine(game, state, workers=workers, parallel=parallel, seed=seed, **settings) as engine:
         return engine.search(simulations=simulations, seconds=seconds)

@@ -3,18 +3,16 @@
 import os
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import ConfigDict, Field, create_model, field_validator
 
 from distmcts.configuration import validated
-from distmcts.errors import InputError, unknown
+from distmcts.errors import unknown
 from distmcts.kernels import layout
 from distmcts.kernels.features import SELECTIONS, SETTINGS, Setting
 from distmcts.tree.segment import available_bytes, parse_bytes
 
 DEFAULT_MEMORY = 2 << 30
 MAX_WORKERS = 4096
-MAX_SIMULATIONS = 10**12  # counts are exact up to here
 
 READINGS = {
     "none": layout.READ_NOTHING,
@@ -95,16 +93,3 @@ def _check_scheme(name: str) -> None:
 
     if name not in SCHEMES:
         raise unknown("parallel", name, SCHEMES)
-
-
-def check_budget(simulations: Any, seconds: Any) -> tuple[int | None, float | None]:
-    """The budget of one search, made sure of."""
-    if simulations is not None and not (_is_number(simulations) and 1 <= simulations <= MAX_SIMULATIONS and simulations % 1 == 0):
-        raise InputError(f"simulations={simulations!r}: must be a whole number from 1 to {MAX_SIMULATIONS}")
-    if seconds is not None and not (_is_number(seconds) and 0 < seconds < float("inf")):
-        raise InputError(f"seconds={seconds!r}: must be a positive number")
-    return None if simulations is None else int(simulations), None if seconds is None else float(seconds)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

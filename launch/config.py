@@ -11,7 +11,6 @@ from distmcts.configuration import validated
 from distmcts.errors import InputError, unknown
 from distmcts.settings import MAX_WORKERS, SearchSettings, make_settings
 
-DEFAULT_SECONDS = 5.0
 JOB_KEYS = ("game", "game_parameters", "position", "simulations", "seconds", "merge", "share", "merge_s", "wait_s")
 HOST = re.compile(r"[A-Za-z0-9_.\[][A-Za-z0-9_.:@%\[\]-]*")  # never what ssh would take for an option
 
@@ -133,8 +132,6 @@ class LaunchConfig(_Section):
         if self.job is None:
             return None
         options = {key: value for key, value in self.job.items() if value is not None}
-        if "simulations" not in options and "seconds" not in options:
-            options["seconds"] = DEFAULT_SECONDS
         return make_order(options.pop("game"), options.pop("position", None), **options)
 
 

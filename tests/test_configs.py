@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from distmcts.budget import make_budget
 from distmcts.commands.search import OWN_KEYS
 from distmcts.demands import check_settings
 from distmcts.kernels.modes import FEATURES
 from distmcts.registry import load_game
-from distmcts.settings import check_budget, make_settings
+from distmcts.settings import make_settings
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 SEARCHES = [
@@ -31,7 +32,8 @@ def read(path: Path):
 def test_a_search_can_be_made_of_it(path):
     own, game, settings = read(path)
     check_settings(game, settings)
-    assert check_budget(own.get("simulations"), own.get("seconds")) != (None, None)
+    assert own.keys() & {"simulations", "seconds"}
+    make_budget(own.get("simulations"), own.get("seconds"))
     if "position" in own:
         assert not game.is_over(game.parse(own["position"]))
     assert f"--config configs/{path.name}" in path.read_text()  # says how it is run

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 # Lowest first. A module may import from lower layers, and within its own package.
 LAYERS = [
     ["distmcts.errors", "distmcts.files", "distmcts.version"],
-    ["distmcts.records", "distmcts.configuration"],
+    ["distmcts.records", "distmcts.configuration", "distmcts.budget"],
     ["distmcts.kernels"],
     ["distmcts.game"],
     ["distmcts.python_game"],

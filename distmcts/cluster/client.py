@@ -44,7 +44,6 @@ from distmcts.tree.merge import MergedMove
 
 ASK_S = 0.1  # between two questions
 CONTACT_S = 30.0  # how long a coordinator may be silent before it is given up
-DEFAULT_SECONDS = 1.0
 
 
 class Outcome(NamedTuple):
@@ -118,13 +117,12 @@ class Cluster:
         on_status: Callable[[str], None] | None = None,
         **settings: Any,
     ) -> Result:
-        """Search a position on all nodes and merge what they find. Blocks until the budget is used up, or nobody is left.
+        """Search a position on all nodes and merge what they find. Blocks until the budget is used up (5 seconds if none is
+        given), or no node is left.
 
-        merge: a rule of cluster/rules.py. job: the name to find it by again. Ctrl-C ends the search
-        on all nodes. Settings are those of `distmcts.search`; workers and memory are each node's own unless they are given.
+        merge: a rule of cluster/rules.py. job: the name to find it by again. Ctrl-C ends the search on all nodes. Settings are
+        those of `distmcts.search`; workers and memory are each node's own unless they are given.
         """
-        if simulations is None and seconds is None:
-            seconds = DEFAULT_SECONDS
         order = make_order(game, state, simulations=simulations, seconds=seconds, merge=merge, **settings)
         return self.run(order, job, on_progress=on_progress, on_status=on_status)
 

@@ -3,6 +3,7 @@
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
+from distmcts.budget import make_budget
 from distmcts.cluster.merging import MERGE_S
 from distmcts.cluster.messages import Search
 from distmcts.cluster.rules import DEFAULT_RULE, TABLE, check_rule
@@ -10,7 +11,7 @@ from distmcts.demands import check_settings, features_of
 from distmcts.errors import InputError
 from distmcts.game import Game, State
 from distmcts.registry import OPEN_SPIEL, load_game
-from distmcts.settings import SearchSettings, check_budget, make_settings
+from distmcts.settings import SearchSettings, make_settings
 from distmcts.tree.share import SHARE
 
 NAMED = 500  # moves whose names are sent along, for those who look on
@@ -56,7 +57,7 @@ def make_order(
     ):
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not least <= value <= most:
             raise InputError(f"{key}={value!r}: must be a number from {least:g} to {most:g}")
-    simulations, seconds = check_budget(simulations, seconds)
+    simulations, seconds = make_budget(simulations, seconds)
     start = loaded.start_position(state)
     search = Search(
         game=loaded.name,

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from distmcts.budget import DEFAULT_SECONDS, make_budget
 from distmcts.cluster.rules import RULES
 from distmcts.commands import interrupts
 from distmcts.commands.options import apply_overrides, is_override, live_progress, one_of, read_config
 from distmcts.errors import InputError, unknown
 
-DEFAULT_SECONDS = 5.0
 OWN_KEYS = ("game", "game_parameters", "position", "simulations", "seconds")
 CLUSTER_KEYS = ("merge", "share", "merge_s", "wait_s")  # only on a cluster
 
@@ -22,7 +22,9 @@ def run(
     overrides: Annotated[list[str] | None, typer.Argument(help="Settings as key=value, e.g. c=1.0 in_flight=wu_uct.")] = None,
     position: Annotated[str | None, typer.Option(help="Position to search, as the game writes it. Default: the start.")] = None,
     simulations: Annotated[int | None, typer.Option(help="Simulations to make.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Time to search. Default: 5, if no simulations are given.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help=f"Time to search. Default without simulations: {DEFAULT_SECONDS:g}.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Worker processes. Default: one a core.")] = None,
     parallel: Annotated[str | None, typer.Option(help="serial, leaf, root, tree or simulated.")] = None,
     memory: Annotated[str | None, typer.Option(help="Memory budget, e.g. 2GiB.")] = None,
@@ -63,15 +65,12 @@ def run(
         raise InputError("which game? e.g. `distmcts search awale`; `distmcts games` lists them")
     wanted = options.pop("simulations", None)
     limit = options.pop("seconds", None)
-    if wanted is None and limit is None:
-        limit = DEFAULT_SECONDS
     if cluster is not None:
         return _search_on(cluster, keys, name, wanted, limit, options, as_json)
 
     from distmcts.engine import Engine
-    from distmcts.settings import check_budget
 
-    wanted, limit = check_budget(wanted, limit)
+    wanted, limit = make_budget(wanted, limit)
     state = options.pop("position", None)
     code = 0
     with live_progress(wanted, limit) as (on_status, on_progress):

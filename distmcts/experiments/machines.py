@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from distmcts.budget import MAX_SIMULATIONS
 from distmcts.cluster.merging import best_first
 from distmcts.cluster.rules import DEFAULT_RULE, TABLE, check_rule
 from distmcts.engine import Engine
@@ -15,7 +16,7 @@ from distmcts.errors import InputError, SearchError, unknown
 from distmcts.game import State
 from distmcts.kernels.rng import seeded
 from distmcts.registry import load_game
-from distmcts.settings import MAX_SIMULATIONS, make_settings
+from distmcts.settings import make_settings
 from distmcts.tree.merge import MergedMove
 from distmcts.tree.share import SHARE, Ledger, borrow, combine, families, own, own_root, without
 

@@ -62,7 +62,7 @@ class Bot(pyspiel.Bot):
         compiled: bool = True,
         **settings: Any,
     ):
-        """A budget for each move (1 second if none is given), and settings of an Engine. compiled: use a game of distmcts'
+        """A budget for each move (5 seconds if none is given), and settings of an Engine. compiled: use a game of distmcts'
         own where there is one with the same moves."""
         pyspiel.Bot.__init__(self)
         self._theirs = OpenSpielGame(game)
