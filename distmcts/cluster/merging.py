@@ -70,23 +70,27 @@ def unpack(statistics: Statistics) -> Told:
     return told
 
 
-def moves_proven(proven: dict[str, float]) -> dict[int, float]:
-    """Exact values by move: on the wire, keys are text."""
+class Entry(NamedTuple):
+    """What a report tells."""
+
+    sequence: int
+    told: Told
+    proven: dict[int, float]  # exact values by move; on the wire, keys are text
+
+    def packed_proven(self) -> dict[str, float]:
+        return {str(move): value for move, value in self.proven.items()}
+
+
+def unpack_report(sequence: int, statistics: Statistics, proven: dict[str, float]) -> Entry:
+    """InputError if no search can have found this."""
+    told = unpack(statistics)
     try:
-        return {int(move): value for move, value in proven.items()}
+        return Entry(sequence, told, {int(move): value for move, value in proven.items()})
     except ValueError:
         raise InputError("statistics: a move that is no number") from None
 
 
 # ---- the book ------------------------------------------------------------------------------------------------------------
-
-
-class Entry(NamedTuple):
-    """The newest report of a source."""
-
-    sequence: int
-    told: Told
-    proven: dict[int, float]
 
 
 class Tally:

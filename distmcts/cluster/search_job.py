@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from distmcts.cluster.members import MAX_REASON, Member, best_lines, grant, no_node_came, no_node_could, node_rows
-from distmcts.cluster.merging import Source, Tally, moves_proven, pack, unpack
+from distmcts.cluster.merging import Source, Tally, pack, unpack_report
 from distmcts.cluster.messages import (
     MAX_ENTRIES,
     Answer,
@@ -140,7 +140,7 @@ class SearchJob:
         if source in self.members:
             self.members[source].is_silent = True
             if source in self.tally.entries:
-                self._note_entry(source, whole=False)
+                self._note_report(source, whole=False)
 
     def left(self, source: Source, reason: str) -> None:
         member = self.members.get(source)
@@ -154,9 +154,7 @@ class SearchJob:
         if self.is_over:
             return False
         source = (report.node, report.epoch)
-        told = unpack(report.statistics)
-        proven = moves_proven(report.proven)
-        if not self.tally.take(source, report.sequence, told, proven):
+        if not self.tally.take(source, *unpack_report(report.sequence, report.statistics, report.proven)):
             return False
         member = self.members.setdefault(source, Member(len(self.members), 0))
         member.is_silent, member.reported = False, now
@@ -164,7 +162,7 @@ class SearchJob:
             member.state, member.ending = "finished", report.ending
         # With many nodes each comes into the journal less often: it must be read within seconds after a restart.
         if report.ending is not None or now - member.noted >= JOURNAL_S * max(1.0, len(self.members) / 20):
-            self._note_report(report, report.ending is not None, whole=False)
+            self._note_report(source, whole=False)
             member.noted = now
         if TABLE[self.search.merge].exchanges and member.state == "searching" and len(self.tally.entries) > 1:
             self._send(source, Others(self.name, report.sequence, pack(self.tally.others(source, self.search.share))))
@@ -172,18 +170,14 @@ class SearchJob:
             self._grant(source, now)
         return True
 
-    def _note_report(self, report: Report, is_last: bool, whole: bool) -> None:
-        """Into the journal: all of it, or what the answer needs."""
-        told = unpack(report.statistics)
-        kept = told if whole else {path: statistic for path, statistic in told.items() if len(path) <= 1}
-        fields = {"node": report.node, "epoch": report.epoch, "sequence": report.sequence, "last": is_last}
-        self._note({"kind": "report", "job": self.name, **fields, "statistics": pack(kept), "proven": report.proven}, False)
-
-    def _note_entry(self, source: Source, whole: bool) -> None:
+    def _note_report(self, source: Source, whole: bool) -> None:
+        """Put a node's newest report into the journal: all of it, or what the answer needs."""
         entry = self.tally.entries[source]
-        proven = {str(move): value for move, value in entry.proven.items()}
+        told = entry.told if whole else {path: statistic for path, statistic in entry.told.items() if len(path) <= 1}
         is_last = source in self._finished_before or source in self.members and self.members[source].ending is not None
-        self._note_report(Report(self.name, *source, entry.sequence, pack(entry.told), proven, None), is_last, whole)
+        fields = {"node": source[0], "epoch": source[1], "sequence": entry.sequence, "last": is_last}
+        found = {"statistics": pack(told), "proven": entry.packed_proven()}
+        self._note({"kind": "report", "job": self.name, **fields, **found}, False)
 
     def _go(self, source: Source, now: float) -> None:
         if self.search.simulations is None or self.members[source].granted:
@@ -307,7 +301,7 @@ class SearchJob:
             return
         left = self._left(now) if self.state == "searching" else self.seconds_left
         for source in self.tally.entries:
-            self._note_entry(source, whole=True)
+            self._note_report(source, whole=True)
         fields = {"seconds_left": left, "searched_s": self.elapsed_s(now)}
         self._note({"kind": "suspended", "job": self.name, **fields}, True)
 
@@ -355,8 +349,8 @@ class SearchJob:
         kind = entry["kind"]
         if kind == "report":
             source = (entry["node"], entry["epoch"])
-            told, proven = unpack(entry["statistics"]), moves_proven(entry["proven"])
-            self.tally.take(source, entry["sequence"], told, proven, is_fuller=True)  # those of a checkpoint are
+            report = unpack_report(entry["sequence"], entry["statistics"], entry["proven"])
+            self.tally.take(source, *report, is_fuller=True)  # those of a checkpoint are
             if entry["last"]:
                 self._finished_before.add(source)
         elif kind == "suspended":
