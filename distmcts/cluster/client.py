@@ -15,6 +15,7 @@ import zmq
 
 from distmcts.answer import at_chance, make_result, names_of
 from distmcts.cluster.keys import Invitation, coordinator_key, key_folder, own_key, read_invitation
+from distmcts.cluster.merging import unpack_row
 from distmcts.cluster.messages import (
     FROM_CLIENTS,
     TO_CLIENTS,
@@ -40,7 +41,6 @@ from distmcts.cluster.sockets import DEFAULT_ADDRESS, Connection, check_address,
 from distmcts.errors import InputError, SearchError
 from distmcts.parallel.stoppers import Progress
 from distmcts.result import NodeResult, Result
-from distmcts.tree.merge import MergedMove
 
 ASK_S = 0.1  # between two questions
 CONTACT_S = 30.0  # how long a coordinator may be silent before it is given up
@@ -191,7 +191,7 @@ class Cluster:
     def result(self, order: Order, answer: Answer) -> Result:
         """The answer of a cluster as the result of a search."""
         game, state, search, settings = order
-        rows = [MergedMove(row.move, row.visits, row.value_sum, row.votes, row.proven) for row in answer.rows]
+        rows = [*map(unpack_row, answer.rows)]
         if not at_chance(game, state) and not game.has_ranks:
             legal = set(game.legal_moves(state))
             rows = [row for row in rows if row.move in legal]

@@ -7,7 +7,9 @@ which they come and however often. So the merged visits are exactly the simulati
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from distmcts.cluster.messages import MAX_ENTRIES, Statistics
+from msgspec.structs import astuple
+
+from distmcts.cluster.messages import MAX_ENTRIES, MoveRow, Statistics
 from distmcts.cluster.rules import TABLE
 from distmcts.errors import InputError
 from distmcts.kernels.layout import SCALE
@@ -68,6 +70,14 @@ def unpack(statistics: Statistics) -> Told:
     if any(abs(value_sum) > own * SCALE for value_sum, own in zip(value_sums, visits, strict=True)):
         raise InputError("statistics: a value sum beyond its visits")
     return told
+
+
+def pack_row(row: MergedMove) -> MoveRow:
+    return MoveRow(*row)
+
+
+def unpack_row(row: MoveRow) -> MergedMove:
+    return MergedMove(*astuple(row))
 
 
 class Entry(NamedTuple):

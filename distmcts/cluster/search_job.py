@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from distmcts.cluster.members import MAX_REASON, Member, best_lines, grant, no_node_came, no_node_could, node_rows
-from distmcts.cluster.merging import Source, Tally, pack, unpack_report
+from distmcts.cluster.merging import Source, Tally, pack, pack_row, unpack_report
 from distmcts.cluster.messages import (
     MAX_ENTRIES,
     Answer,
@@ -323,7 +323,7 @@ class SearchJob:
             stopped_by=self._stopped_by,
             elapsed_s=self.elapsed_s(self._ended_at),
             simulations=self.tally.visits,
-            rows=[MoveRow(row.move, row.visits, row.value_sum, row.votes, row.proven) for row in rows],
+            rows=[*map(pack_row, rows)],
             lines=best_lines(self.members, self.tally),
             nodes=self.node_rows(now),
             tree_nodes=sum(ending.nodes for ending in endings),
@@ -391,5 +391,4 @@ class SearchJob:
     def top_rows(self) -> list[MoveRow]:
         if self.answer:
             return self.answer.rows[:SHOWN]
-        rows = self.tally.rows(self.search.merge)[:SHOWN]
-        return [MoveRow(row.move, row.visits, row.value_sum, row.votes, row.proven) for row in rows]
+        return [*map(pack_row, self.tally.rows(self.search.merge)[:SHOWN])]

@@ -12,7 +12,6 @@ from distmcts.commands import interrupts
 
 RATE_S = 0.7  # between two looks that make a rate; nodes tell twice a second
 SHOWN_JOBS = 4
-SCALE = 1 << 22  # of value sums, as in kernels/layout.py, which would load numpy
 
 
 def run(
@@ -43,6 +42,8 @@ def run(
 
 def _named(status) -> dict:
     """Fields by name: on the wire they are known by their place."""
+    from distmcts.cluster.merging import unpack_row
+
     return {
         "coordinator": status.coordinator,
         "uptime_s": status.uptime_s,
@@ -55,7 +56,7 @@ def _named(status) -> dict:
                         "move": row.move,
                         "name": job.names.get(str(row.move), str(row.move)),
                         "visits": row.visits,
-                        "value": row.value_sum / SCALE / max(1, row.visits),
+                        "value": unpack_row(row).value,
                     }
                     for row in job.rows
                 ],
@@ -122,13 +123,17 @@ def _moves(job):
     from rich.markup import escape
     from rich.table import Table
 
+    from distmcts.cluster.merging import unpack_row
+
     total = max(1, sum(row.visits for row in job.rows))
     moves = Table(title=f"merged so far: {escape(job.job)}", title_justify="left")
     for column in ("move", "visits", "share", "value"):
         moves.add_column(column, justify="left" if column == "move" else "right")
     for row in job.rows[:10]:
-        value = row.value_sum / SCALE / max(1, row.visits)
         moves.add_row(
-            escape(job.names.get(str(row.move), str(row.move))), f"{row.visits:,}", f"{row.visits / total:.1%}", f"{value:+.3f}"
+            escape(job.names.get(str(row.move), str(row.move))),
+            f"{row.visits:,}",
+            f"{row.visits / total:.1%}",
+            f"{unpack_row(row).value:+.3f}",
         )
     return moves
