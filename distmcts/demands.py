@@ -5,6 +5,7 @@ from distmcts.game import Game
 from distmcts.kernels.features import FEATURES, Feature
 from distmcts.kernels.layout import NODE_LOCKS
 from distmcts.kernels.modes import Mode
+from distmcts.parallel.names import ROOT
 from distmcts.settings import SearchSettings
 from distmcts.tree.memory import Needs
 
@@ -18,14 +19,13 @@ def check_settings(game: Game, settings: SearchSettings) -> None:
     """An InputError if the game cannot be searched like this."""
     scheme = settings.scheme
     if settings.final == "vote" and not scheme.has_many_trees:
-        raise InputError("final='vote' needs trees that can vote: parallel='root'")
+        raise InputError(f"final='vote' needs trees that can vote: parallel={ROOT!r}")
     if settings.cutoff is not None and not game.has_evaluation:
         raise InputError(f"cutoff={settings.cutoff}: {game.name} has no evaluation to ask after a cutoff")
     for feature in features_of(game, settings):
-        given = f"{feature.settings[0].name}={getattr(settings, feature.settings[0].name)}" if feature.settings else feature.label
         for refusal in feature.refusals:
             if refusal.applies(settings, game, scheme):
-                raise InputError(refusal.words.format(game=game, settings=settings, given=given))
+                raise InputError(refusal.words.format(game=game, settings=settings))
     if settings.chance_widening is not None and not game.has_chance:
         raise InputError(f"chance_widening: {game.name} knows no chance")
     if settings.chance_widening is not None and settings.chance != "hashed":

@@ -15,6 +15,7 @@ from distmcts.kernels.rng import seeded
 from distmcts.kernels.rules import CHANCE
 from distmcts.parallel.drive import Crew, Drive, Effort
 from distmcts.parallel.inline import Inline
+from distmcts.parallel.names import TREE
 from distmcts.parallel.sampler import Sampler
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.stoppers import Decided, MemoryFull, Progress, Proven, Seconds, Stopper
@@ -337,7 +338,7 @@ def search(
     simulations: int | None = None,
     seconds: float | None = None,
     workers: int | None = None,
-    parallel: str = "tree",
+    parallel: str = TREE,
     seed: int | None = None,
     **settings: Any,
 ) -> Result:

@@ -9,6 +9,7 @@ from distmcts.configuration import validated
 from distmcts.errors import unknown
 from distmcts.kernels import layout
 from distmcts.kernels.features import SELECTIONS, SETTINGS, Setting
+from distmcts.parallel.names import TREE
 from distmcts.tree.segment import available_bytes, parse_bytes
 
 DEFAULT_MEMORY = 2 << 30
@@ -38,7 +39,7 @@ class SearchSettings(FeatureSettings):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    parallel: str = "tree"  # the scheme (parallel/)
+    parallel: str = TREE  # the scheme (parallel/)
     workers: Annotated[int, Field(ge=1, le=MAX_WORKERS)] = Field(default_factory=lambda: len(os.sched_getaffinity(0)))
     backend: Literal["process", "thread"] = "process"
     synchronisation: Literal[layout.SHARING] = layout.LOCK_FREE

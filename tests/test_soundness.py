@@ -7,7 +7,8 @@ import distmcts
 from distmcts.errors import GameError, InputError
 from distmcts.kernels.evaluation import value_position
 from distmcts.kernels.jit import kernel
-from distmcts.kernels.modes import ALONE, with_features
+from distmcts.kernels.layout import ALONE
+from distmcts.kernels.modes import Mode
 from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.tree import view
 from tests.support import broken_games
@@ -55,7 +56,7 @@ def evaluated(game, mode, worker, shared, state):
 
 
 def test_an_entry_of_the_cache_with_another_positions_values_is_not_believed():
-    mode = with_features(ALONE, frozenset({"cache"}))
+    mode = Mode(ALONE, frozenset({"cache"}))
     with distmcts.Engine(RACE, parallel="serial", cutoff=1, evaluation_cache="1KiB", memory="1MiB", seed=1) as engine:
         shared, worker = engine._arrays.shared, engine._arrays.workers[0]
         cache = shared.cache[:3]  # one entry: every position falls on it

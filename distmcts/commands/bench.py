@@ -10,6 +10,8 @@ import typer
 
 from distmcts.commands.options import apply_overrides
 from distmcts.errors import InputError
+from distmcts.kernels.layout import LOCK_FREE, SHARING
+from distmcts.parallel.names import LEAF, ROOT, SERIAL, TREE
 
 ROUNDS = 3
 
@@ -32,13 +34,13 @@ def run(
     serial = rows[0]["simulations_per_second"]
     for row in rows:
         row["speedup"] = row["simulations_per_second"] / serial
-    best = max((row for row in rows if row["parallel"] in ("serial", "tree", "root")), key=lambda row: row["speedup"])
+    best = max((row for row in rows if row["parallel"] in (SERIAL, TREE, ROOT)), key=lambda row: row["speedup"])
     if as_json:
         print(json.dumps({"game": game, "rows": rows, "recommended": best}))
         return
     print(f"{'scheme':<24}{'workers':>8}{'simulations/s':>16}{'speedup':>10}")
     for row in rows:
-        label = row["parallel"] + (f" {row['synchronisation']}" if row["parallel"] == "tree" else "")
+        label = row["parallel"] + (f" {row['synchronisation']}" if row["parallel"] == TREE else "")
         print(f"{label:<24}{row['workers']:>8}{row['simulations_per_second']:>16,.0f}{row['speedup']:>9.2f}x")
     print(f"\nmost simulations per second here: parallel={best['parallel']} workers={best['workers']}")
     print("a rate is not strength: root and leaf parallelization learn less from each simulation than tree does")
@@ -46,12 +48,12 @@ def run(
 
 def _cells(most: int) -> list[dict[str, Any]]:
     counts = sorted({1, max(1, most // 2), most})
-    cells: list[dict[str, Any]] = [{"parallel": "serial", "workers": 1, "synchronisation": "lockfree"}]
+    cells: list[dict[str, Any]] = [{"parallel": SERIAL, "workers": 1, "synchronisation": LOCK_FREE}]
     for count in counts:
-        for synchronisation in ("lockfree", "node-locks", "global-lock"):
-            cells.append({"parallel": "tree", "workers": count, "synchronisation": synchronisation})
-        for parallel in ("root", "leaf"):
-            cells.append({"parallel": parallel, "workers": count, "synchronisation": "lockfree"})
+        for synchronisation in SHARING:
+            cells.append({"parallel": TREE, "workers": count, "synchronisation": synchronisation})
+        for parallel in (ROOT, LEAF):
+            cells.append({"parallel": parallel, "workers": count, "synchronisation": LOCK_FREE})
     return cells
 
 

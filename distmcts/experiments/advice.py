@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from distmcts.parallel.names import ROOT, SERIAL
+
 Row = dict[str, Any]
 
 BEYOND = 1200  # an Elo bound of this size says "this much or more"
@@ -144,7 +146,7 @@ def _rates(summary: Row) -> list[str]:
         if known(row.get("speedup")) is not None and known(row.get("workers")) is not None
     ]
     said = []
-    roots = [row for row in speed if str(row.get("scheme")).startswith("root") and row["speedup"] > 1]
+    roots = [row for row in speed if str(row.get("scheme")).startswith(ROOT) and row["speedup"] > 1]
     if roots:
         best = max(roots, key=lambda row: row["speedup"])
         rate = "the highest rate" if best["speedup"] >= max(row["speedup"] for row in speed) else "a high rate"
@@ -211,7 +213,7 @@ def _doubts(summary: Row) -> list[str]:
 def _against_serial(summary: Row, budget: str) -> list[Row]:
     rows = summary.get("matches") or []
     wanted = [
-        row for row in rows if row.get("budget") == budget and row.get("opponent") == "serial" and row.get("scheme") != "serial"
+        row for row in rows if row.get("budget") == budget and row.get("opponent") == SERIAL and row.get("scheme") != SERIAL
     ]
     return [row for row in wanted if _complete(row)]
 

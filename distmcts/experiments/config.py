@@ -9,6 +9,7 @@ from distmcts.configuration import validated
 from distmcts.errors import unknown
 from distmcts.experiments.variants import Cell, Variant, cells, parse_variant
 from distmcts.match.sprt import Sprt
+from distmcts.parallel.names import LEAF, ROOT, SERIAL, TREE
 from distmcts.settings import MAX_WORKERS, READINGS
 
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -98,14 +99,14 @@ class CompareConfig(_Section):
     game: str
     game_parameters: dict[str, Any] = {}
     schemes: tuple[str, ...] = (
-        "serial",
-        "leaf",
-        "root",
-        "root vote",
-        "tree",
-        "tree wu_uct",
-        "tree node-locks",
-        "tree global-lock",
+        SERIAL,
+        LEAF,
+        ROOT,
+        f"{ROOT} vote",
+        TREE,
+        f"{TREE} wu_uct",
+        f"{TREE} node-locks",
+        f"{TREE} global-lock",
     )
     workers: Annotated[tuple[Workers, ...], Field(min_length=1)] = (1, 2)
     c: Exploration = 2**0.5  # of schemes that are not tuned

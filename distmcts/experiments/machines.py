@@ -15,6 +15,7 @@ from distmcts.engine import Engine
 from distmcts.errors import InputError, SearchError, unknown
 from distmcts.game import State
 from distmcts.kernels.rng import seeded
+from distmcts.parallel.names import SIMULATED
 from distmcts.registry import load_game
 from distmcts.settings import make_settings
 from distmcts.tree.merge import MergedMove
@@ -66,7 +67,7 @@ class Machines:
         self.share = share
         self.game = load_game(game)
         self._seed = int.from_bytes(os.urandom(6), "little") if seed is None else seed
-        self._settings = {"parallel": "simulated", "workers": workers, **settings}
+        self._settings = {"parallel": SIMULATED, "workers": workers, **settings}
         self._room = 0
         self._make_room(FIRST_ROOM)
 

@@ -9,9 +9,10 @@ from distmcts.experiments.oracle import regret
 from distmcts.experiments.positions import midgame, openings, solved_positions
 from distmcts.experiments.sides import LEAST_MEMORY, Budget, Side, Spent, opponent, player, sides
 from distmcts.experiments.units import Answer, Endgame, Pair, Reference, Speed, Tune, Unit, seed_of
-from distmcts.experiments.variants import SERIAL, Cell
+from distmcts.experiments.variants import ONE_SERIAL, Cell
 from distmcts.game import State
 from distmcts.match.play import play_pair
+from distmcts.parallel.names import SIMULATED
 from distmcts.records import Record
 from distmcts.registry import load_game
 from distmcts.tree.overlap import duplicated_share
@@ -57,9 +58,11 @@ class Measurements:
 
     def compile(self) -> None:
         """Have every kernel compiled that will be needed, so that no unit has to wait for it. Blocks."""
-        kinds = {"simulated"} if self.config.simulated_workers.pairs or self.config.simulated_machines.pairs else set()
-        for parallel in sorted(kinds | {cell.variant.parallel for cell in self.config.cells()}):
-            Engine(self.game, parallel=parallel, workers=1, memory=LEAST_MEMORY).close()
+        kinds = [{**cell.settings(), "workers": 1} for cell in self.config.cells()]
+        if self.config.simulated_workers.pairs or self.config.simulated_machines.pairs:
+            kinds.append({"parallel": SIMULATED, "workers": 1})
+        for kind in kinds:
+            Engine(self.game, memory=LEAST_MEMORY, **kind).close()
 
     # ---- units ------------------------------------------------------------------------------------------------------------
 
@@ -95,7 +98,7 @@ class Measurements:
     def _reference(self, unit: Reference) -> Record:
         state = self.positions[unit.position]
         budget = Budget(simulations=self.config.quality.reference_simulations)
-        move = self._choose(SERIAL, state, budget, self.config.c, seed_of(self.config.seed, unit.name))
+        move = self._choose(ONE_SERIAL, state, budget, self.config.c, seed_of(self.config.seed, unit.name))
         return {"kind": "reference", "position": unit.position, "text": self.game.format(state), "move": move}
 
     def _speed(self, unit: Speed, c: dict[str, float]) -> Record:

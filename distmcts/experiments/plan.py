@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.sides import Side, sides
 from distmcts.experiments.units import Answer, Endgame, Pair, Reference, Speed, Tune, Unit
-from distmcts.experiments.variants import SERIAL, Cell
+from distmcts.experiments.variants import ONE_SERIAL, Cell
 from distmcts.match.pairs import PairCounts
 from distmcts.match.sprt import Sprt
 from distmcts.records import Record
@@ -24,7 +24,7 @@ FALSE_ALARMS = 0.05  # chance that any match of a run says "stronger" by luck
 def tuning_cells(config: CompareConfig) -> list[Cell]:
     """Each scheme once, with the most workers it is measured with."""
     most = max(config.workers)
-    schemes = {cell.variant.name: cell for cell in config.cells() if cell == SERIAL or cell.workers == most}
+    schemes = {cell.variant.name: cell for cell in config.cells() if cell == ONE_SERIAL or cell.workers == most}
     return list(schemes.values())
 
 

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from distmcts.experiments.advice import BEYOND, elo_text, known
+from distmcts.parallel.names import SERIAL
 
 Row = dict[str, Any]
 
@@ -374,8 +375,8 @@ def _matches(summary: Row, budget: str) -> list[Row]:
 
 
 def _match_name(row: Row) -> tuple[str, str]:
-    opponent = row.get("opponent") or "serial"
-    against = "" if opponent == "serial" else f" against {opponent}"
+    opponent = row.get("opponent") or SERIAL
+    against = "" if opponent == SERIAL else f" against {opponent}"
     return _short(f"{row.get('cell') or _scheme(row)}{against}"), elo_text(row["elo"]).replace("-", "\N{MINUS SIGN}")
 
 

@@ -9,10 +9,11 @@ from distmcts.engine import Engine
 from distmcts.errors import InputError
 from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.machines import Machines
-from distmcts.experiments.variants import SERIAL, Cell
+from distmcts.experiments.variants import ONE_SERIAL, Cell
 from distmcts.game import CompiledGame
 from distmcts.match.play import Choose
-from distmcts.parallel.drive import Outcome
+from distmcts.parallel.drive import Effort
+from distmcts.parallel.names import SERIAL, SIMULATED
 from distmcts.tree.segment import available_bytes, show_bytes
 
 BYTES_PER_SIMULATION = 160  # more than any game here takes
@@ -71,13 +72,13 @@ def sides(config: CompareConfig, tuned: dict[str, float]) -> list[Side]:
     """Every side that plays a match, in the order of the report. `tuned`: c by name of scheme."""
     found: list[Side] = []
     base = {"time": Budget(seconds=config.budgets.seconds), "simulations": Budget(simulations=config.budgets.simulations)}
-    serial_c = tuned[SERIAL.variant.name]
+    serial_c = tuned[ONE_SERIAL.variant.name]
     if config.matches.pairs:
         for at in config.matches.at:
             for factor in config.matches.factors:
                 found.append(_serial_with(factor, at, base[at], serial_c))
             for cell in config.cells():
-                if cell != SERIAL:
+                if cell != ONE_SERIAL:
                     settings = {**cell.settings(), "c": tuned[cell.variant.name]}
                     found.append(
                         Side("cells", cell.name, base[at], tuple(settings.items()), at, cell, 1.0, 0, serial_c, base[at])
@@ -91,8 +92,8 @@ def _serial_with(factor: float, at: str, base: Budget, c: float) -> Side:
     budget = (
         Budget(seconds=base.seconds * factor) if at == "time" else Budget(simulations=max(1, round(base.simulations * factor)))
     )
-    settings = (("parallel", "serial"), ("workers", 1), ("c", c))
-    return Side("curve", f"serial with {factor:g} times the budget", budget, settings, at, None, factor, 0, c, base)
+    settings = (("parallel", SERIAL), ("workers", 1), ("c", c))
+    return Side("curve", f"{SERIAL} with {factor:g} times the budget", budget, settings, at, None, factor, 0, c, base)
 
 
 def _simulated_workers(config: CompareConfig) -> Iterator[Side]:
@@ -100,7 +101,7 @@ def _simulated_workers(config: CompareConfig) -> Iterator[Side]:
     budget = Budget(simulations=section.simulations)
     for reading in section.readings if section.pairs else ():
         for workers in section.workers:
-            settings = {"parallel": "simulated", "workers": workers, "in_flight": reading, "c": section.c}
+            settings = {"parallel": SIMULATED, "workers": workers, "in_flight": reading, "c": section.c}
             name = f"{workers} simulated workers, {reading}"
             yield Side("simulated_workers", name, budget, tuple(settings.items()), opponent_c=section.c, opponent=budget)
 
@@ -132,10 +133,10 @@ class Spent:
         self.seconds = 0.0
         self.simulations = 0
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, effort: Effort) -> None:
         self.moves += 1
-        self.seconds += outcome.elapsed_s
-        self.simulations += outcome.simulations
+        self.seconds += effort.elapsed_s
+        self.simulations += effort.simulations
 
     def per_move(self) -> dict[str, float]:
         moves = max(1, self.moves)
@@ -156,7 +157,7 @@ def player(game: CompiledGame, side: Side, seed: int, spent: Spent) -> Iterator[
 
 @contextmanager
 def opponent(game: CompiledGame, side: Side, seed: int, spent: Spent) -> Iterator[Choose]:
-    settings = {"parallel": "serial", "workers": 1, "c": side.opponent_c}
+    settings = {"parallel": SERIAL, "workers": 1, "c": side.opponent_c}
     with engine_player(game, side.opponent, seed, settings, spent) as choose:
         yield choose
 

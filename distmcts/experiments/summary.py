@@ -18,10 +18,11 @@ from distmcts.experiments.plan import (
 )
 from distmcts.experiments.sides import Side, sides
 from distmcts.experiments.units import seed_of
-from distmcts.experiments.variants import SERIAL, Cell
+from distmcts.experiments.variants import ONE_SERIAL, Cell
 from distmcts.match.elo import EloEstimate
 from distmcts.match.pairs import PairCounts
 from distmcts.match.strength import strength_speedup
+from distmcts.parallel.names import SERIAL
 from distmcts.records import Record
 
 Row = dict[str, Any]
@@ -108,7 +109,7 @@ def _speed(config: CompareConfig, records: list[Record]) -> list[Row]:
             found[record["cell"]][record["position"], record["repeat"]] = record
     rows = []
     for cell in config.cells():
-        mine, serial = found[cell.name], found[SERIAL.name]
+        mine, serial = found[cell.name], found[ONE_SERIAL.name]
         ratios = [mine[key]["rate"] / serial[key]["rate"] for key in mine if key in serial]
         if not ratios:
             continue
@@ -174,7 +175,7 @@ def _match(config: CompareConfig, side: Side, records: list[Record]) -> list[Row
         {
             **_of_cell(side.cell),
             "budget": side.at,
-            "opponent": "serial",
+            "opponent": SERIAL,
             **games,
             **_elo(counts),
             "los": EloEstimate.from_pairs(counts).likelihood_of_superiority,

@@ -4,21 +4,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from distmcts.errors import InputError, unknown
+from distmcts.kernels.layout import SHARING
+from distmcts.parallel.names import SERIAL
+from distmcts.parallel.schemes import SCHEMES
+from distmcts.settings import READINGS
 
-SCHEMES = ("serial", "leaf", "root", "tree")
 _WORDS: dict[str, tuple[str, str]] = {  # word: the setting it stands for, and its value
-    "lockfree": ("synchronisation", "lockfree"),
-    "node-locks": ("synchronisation", "node-locks"),
-    "global-lock": ("synchronisation", "global-lock"),
-    "virtual_loss": ("in_flight", "virtual_loss"),
-    "wu_uct": ("in_flight", "wu_uct"),
-    "none": ("in_flight", "none"),
+    **{name: ("synchronisation", name) for name in SHARING},
+    **{name: ("in_flight", name) for name in READINGS},
     "sum": ("final", "visits"),
     "vote": ("final", "vote"),
     "processes": ("backend", "process"),
     "threads": ("backend", "thread"),
 }
-_FITTING = {"serial": (), "leaf": ("backend",), "root": ("final", "backend"), "tree": ("synchronisation", "in_flight", "backend")}
+COMPARED = {name: scheme for name, scheme in SCHEMES.items() if not scheme.is_delayed}  # others only tell what many would do
 
 
 @dataclass(frozen=True)
@@ -55,11 +54,11 @@ class Cell:
 def parse_variant(text: str) -> Variant:
     """The variant that a name stands for; raises InputError with the nearest allowed word."""
     words = str(text).split()
-    if not words or words[0] not in SCHEMES:
-        raise unknown("scheme", words[0] if words else "", SCHEMES)
+    if not words or words[0] not in COMPARED:
+        raise unknown("scheme", words[0] if words else "", COMPARED)
     settings: dict[str, Any] = {"parallel": words[0]}
     for word in words[1:]:
-        allowed = [name for name, (key, _) in _WORDS.items() if key in _FITTING[words[0]]]
+        allowed = [name for name, (key, _) in _WORDS.items() if key in COMPARED[words[0]].choices]
         if word not in allowed:
             raise unknown(f"word in scheme {text!r}:", word, allowed)
         key, value = _WORDS[word]
@@ -69,13 +68,13 @@ def parse_variant(text: str) -> Variant:
     return Variant(" ".join(words), tuple(settings.items()))
 
 
-SERIAL = Cell(parse_variant("serial"), 1)
+ONE_SERIAL = Cell(parse_variant(SERIAL), 1)
 
 
 def cells(variants: list[Variant], worker_counts: list[int]) -> list[Cell]:
     """Every variant with every number of workers; serial once, and first, because all others are measured against it."""
-    found = [SERIAL]
+    found = [ONE_SERIAL]
     for variant in variants:
-        if variant.parallel != "serial":
+        if variant.parallel != SERIAL:
             found.extend(Cell(variant, workers) for workers in worker_counts)
     return found

@@ -42,7 +42,7 @@ class Buffer(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """`words` say why, about {game} and {settings}, when `applies(settings, game, scheme)`."""
+    """Why a search cannot be made, in `words` about {game} and {settings}, when `applies(settings, game, scheme)`."""
 
     applies: Callable[[Any, Any, Any], bool]
     words: str
@@ -65,8 +65,10 @@ class Feature(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What a user has written to switch it on."""
-        return f"selection={self.selection!r}" if self.selection else self.settings[0].name
+        """What switches it on, as a user knows it."""
+        if self.selection:
+            return f"selection={self.selection!r}"
+        return self.settings[0].name if self.settings else self.name
 
 
 # Columns, and who writes them. All are written by a node's creator, once, before the node can be seen, if nothing else is said.
@@ -86,9 +88,12 @@ BUFFERS = (
     Buffer("played", "i8", lambda game: game.players * game.rave_keys),
 )
 
-_NO_EVALUATION = Refusal(
-    lambda settings, game, scheme: not game.has_evaluation, "{given}: {game.name} has no evaluation to ask for it"
-)
+
+def _without_evaluation(name: str) -> Refusal:
+    return Refusal(
+        lambda settings, game, scheme: not game.has_evaluation,
+        f"{name}={{settings.{name}}}: {{game.name}} has no evaluation to ask for it",
+    )
 
 
 def _without_meaning(name: str) -> Refusal:
@@ -141,7 +146,7 @@ FEATURES = (
         lambda settings, game: (settings.samples or 1) > 1,
         file="sampled",
         settings=(Setting("samples", int, limits={"ge": 1}, off=1),),
-        refusals=(_NO_EVALUATION,),
+        refusals=(_without_evaluation("samples"),),
         shapes_selection=False,
     ),
     Feature(
@@ -212,7 +217,7 @@ FEATURES = (
         settings=(Setting("evaluation_cache", int, limits={"ge": 1024}, is_bytes=True),),
         shapes_selection=False,
         refusals=(
-            _NO_EVALUATION,
+            _without_evaluation("evaluation_cache"),
             Refusal(
                 lambda settings, game, scheme: game.in_python,
                 "evaluation_cache: positions of {game.name}, a game in Python, have no hash to find them by",

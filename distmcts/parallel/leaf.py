@@ -3,6 +3,7 @@
 from distmcts.kernels import layout
 from distmcts.kernels.layout import ROUND, ROUNDS_CLOSED, SUM_WORDS
 from distmcts.kernels.rounds import follow, lead
+from distmcts.parallel.names import LEAF
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.workers import Loop
 from distmcts.tree.audit import is_idle
@@ -11,7 +12,8 @@ LEADER = 0
 
 
 class Leaf(Scheme):
-    name = "leaf"
+    name = LEAF
+    choices = ("backend",)
     protocols = (layout.LEADER,)
 
     def loop(self, index: int) -> Loop:

@@ -5,13 +5,15 @@ Simulations are divided evenly beforehand, not taken from a common heap: so each
 
 from distmcts.kernels.layout import TAKEN, TICKETS
 from distmcts.kernels.simulate import run_worker
+from distmcts.parallel.names import ROOT
 from distmcts.parallel.scheme import UNLIMITED, Scheme
 from distmcts.parallel.workers import Loop
 from distmcts.tree import view
 
 
 class Root(Scheme):
-    name = "root"
+    name = ROOT
+    choices = ("final", "backend")
     has_many_trees = True
 
     def loop(self, index: int) -> Loop:

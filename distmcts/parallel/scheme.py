@@ -59,6 +59,7 @@ class Scheme(ABC):
     in_process = False  # runs in the caller's own process, without workers
     protocols: tuple[str, ...] = (ALONE,)  # how workers may write to a tree (kernels/modes.py), by default the first
     is_delayed = False  # several simulations of one worker are under way at a time
+    choices: tuple[str, ...] = ()  # settings that make variants of it worth comparing
     has_many_trees = False  # one for each worker; they can vote, and borrow nothing from other machines
 
     def __init_subclass__(cls, **rest: Any) -> None:

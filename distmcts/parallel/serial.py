@@ -1,6 +1,7 @@
 """`serial`: one worker, one tree, in the caller's own process. Bit-for-bit reproducible with a seed."""
 
 from distmcts.kernels.simulate import run_worker
+from distmcts.parallel.names import SERIAL
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.workers import Loop
 
@@ -8,7 +9,7 @@ BATCH = 1 << 20
 
 
 class Serial(Scheme):
-    name = "serial"
+    name = SERIAL
     in_process = True
 
     def loop(self, index: int) -> Loop:

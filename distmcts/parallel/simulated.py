@@ -5,12 +5,13 @@ Deterministic with a seed. The rate it runs at says nothing; what it finds per s
 
 from distmcts.kernels.layout import LOCK_FREE
 from distmcts.kernels.simulate import run_simulated
+from distmcts.parallel.names import SIMULATED
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.workers import Loop
 
 
 class Simulated(Scheme):
-    name = "simulated"
+    name = SIMULATED
     in_process = True
     protocols = (LOCK_FREE,)
     is_delayed = True

@@ -2,6 +2,7 @@
 
 from distmcts.kernels.layout import SHARING
 from distmcts.kernels.simulate import run_worker
+from distmcts.parallel.names import TREE
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.workers import Loop
 
@@ -9,7 +10,8 @@ BATCH = 32  # tickets taken at a time: few enough that workers end together
 
 
 class SharedTree(Scheme):
-    name = "tree"
+    name = TREE
+    choices = ("synchronisation", "in_flight", "backend")
     protocols = SHARING
 
     def loop(self, index: int) -> Loop:

@@ -6,37 +6,41 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from distmcts.kernels.features import COLUMNS, SETTINGS
 from distmcts.kernels.jit import kernel
 from distmcts.kernels.layout import (
-    CHILDREN,
     COMPLETE,
-    COUNTS,
-    FIRST,
     FIRST_RUN,
-    HALVES,
-    MOVE,
-    NEXT,
-    ONE_VISIT,
-    OPTIONAL,
+    LOCK_FREE,
     READ_NOTHING,
     READ_VIRTUAL_LOSS,
     READ_WU_UCT,
+    ROOT,
     RUN_LIMIT,
     SCALE,
     SLOT_WORDS,
-    VALUE_SUM,
     WORDS,
     Settings,
     Tree,
     Worker,
+    packed,
 )
+from distmcts.kernels.modes import Mode
 from distmcts.kernels.rng import random_word, seeded
 from distmcts.kernels.select import reciprocal_root, root_of_log, select
+from distmcts.tree.view import columns
+
+MODE = Mode(LOCK_FREE)
+
+
+def settings_with(c: float, reading: int, weight: float = 1.0) -> Settings:
+    off = {setting.name: setting.kind(setting.off) for setting in SETTINGS if setting.off is not None}
+    return Settings(c=c, reading=reading, weight=weight, cutoff=-1, **off)
 
 
 @kernel
-def call_select(tree, worker, node, parent_counts, settings):
-    return select(tree, worker, node, parent_counts, random_word(worker.rng), settings)
+def call_select(mode, tree, worker, node, counts, settings):
+    return select(mode, tree, worker, node, counts, random_word(worker.rng), settings)
 
 
 @kernel
@@ -55,29 +59,29 @@ def family(children: list[tuple[int, int, float]]) -> tuple[Tree, Worker, list[i
     words = np.zeros(size * WORDS, np.int64)
     tree = Tree(
         words, words.view(np.int32), np.zeros(size, np.int32), np.zeros(1, np.int32), np.zeros(8, np.int64),
-        **{name: np.zeros(1, dtype) for name, (dtype, _) in OPTIONAL.items()},
+        **{column.name: np.zeros(1, column.dtype) for column in COLUMNS},
     )  # fmt: skip
     unused = dict.fromkeys(Worker._fields, np.zeros(0, np.int64))
     worker = Worker(**{**unused, "slot": np.zeros(SLOT_WORDS, np.int64), "rng": seeded(1, 0)})
+    fields = columns(tree)
     nodes: list[int] = []
     starts: list[int] = []
     free, run_size = FIRST_RUN, FIRST_RUN
     while len(nodes) < len(children):
         number = len(starts)
         if number == 0:
-            link = FIRST
+            fields.first[ROOT] = free
         else:
-            link = ((starts[0] + number - 1) if number <= FIRST_RUN else starts[-1]) * HALVES + NEXT
-        tree.halves[link] = free
+            fields.next[(starts[0] + number - 1) if number <= FIRST_RUN else starts[-1]] = free
         starts.append(free)
         nodes.extend(range(free, free + min(run_size, len(children) - len(nodes))))
         free += run_size
         run_size = min(run_size * 2, RUN_LIMIT)
     for move, (node, (visits, in_flight, value_sum)) in enumerate(zip(nodes, children, strict=True)):
-        words[node * WORDS + COUNTS] = visits * ONE_VISIT + in_flight
-        words[node * WORDS + VALUE_SUM] = round(value_sum * SCALE)
-        tree.halves[node * HALVES + MOVE] = move
-    tree.halves[CHILDREN] = len(children) | COMPLETE
+        fields.counts[node] = packed(visits, in_flight)
+        fields.value_sum[node] = round(value_sum * SCALE)
+        fields.move[node] = move
+    fields.children[ROOT] = len(children) | COMPLETE
     return tree, worker, nodes
 
 
@@ -106,16 +110,16 @@ def test_selects_what_the_formula_says(reading, size):
         weight, c = float(chooser.choice([0.5, 1.0, 3.0])), float(chooser.uniform(0.1, 2))
         parent = visits + (0 if reading == READ_NOTHING else int(weight * in_flight))
         tree, worker, nodes = family(children)
-        settings = Settings(c=c, reading=reading, weight=weight, cutoff=-1, synchronisation=0)
-        chosen = call_select(tree, worker, 0, visits * ONE_VISIT + in_flight, settings)
+        settings = settings_with(c, reading, weight)
+        chosen = call_select(MODE, tree, worker, 0, packed(visits, in_flight), settings)
         scores = [plain_score(*child, parent, c, reading, weight) for child in children]
         assert scores[nodes.index(chosen)] == pytest.approx(max(scores), abs=1e-4)
 
 
 def test_choice_among_equals_is_random_and_even():
     tree, worker, nodes = family([(10, 0, 5.0)] * 5 + [(10, 0, 1.0)] * 2)
-    settings = Settings(c=1.0, reading=READ_NOTHING, weight=1.0, cutoff=-1, synchronisation=0)
-    picks = Counter(call_select(tree, worker, 0, 71 * ONE_VISIT, settings) for _ in range(20_000))
+    settings = settings_with(1.0, READ_NOTHING, 1.0)
+    picks = Counter(call_select(MODE, tree, worker, 0, packed(71, 0), settings) for _ in range(20_000))
     assert set(picks) == set(nodes[:5])
     assert all(abs(count - 4000) < 4.5 * math.sqrt(4000) for count in picks.values())
 
@@ -123,17 +127,17 @@ def test_choice_among_equals_is_random_and_even():
 def test_a_child_never_visited_comes_first():
     for reading in (READ_NOTHING, READ_VIRTUAL_LOSS, READ_WU_UCT):
         tree, worker, nodes = family([(50, 0, 50.0), (0, 0, 0.0), (50, 0, 50.0)])
-        settings = Settings(c=1.0, reading=reading, weight=1.0, cutoff=-1, synchronisation=0)
-        assert call_select(tree, worker, 0, 101 * ONE_VISIT, settings) == nodes[1]
-        assert call_select(tree, worker, 0, 2_000_000 * ONE_VISIT + 1, settings) == nodes[1]
+        settings = settings_with(1.0, reading, 1.0)
+        assert call_select(MODE, tree, worker, 0, packed(101, 0), settings) == nodes[1]
+        assert call_select(MODE, tree, worker, 0, packed(2_000_000, 1), settings) == nodes[1]
 
 
 def test_virtual_loss_sends_the_next_worker_elsewhere():
     children = [(100, 1, 60.0), (100, 0, 59.0)]
     tree, worker, nodes = family(children)
     for reading, expected in ((READ_NOTHING, 0), (READ_VIRTUAL_LOSS, 1), (READ_WU_UCT, 1)):
-        settings = Settings(c=2.0, reading=reading, weight=10.0, cutoff=-1, synchronisation=0)
-        assert call_select(tree, worker, 0, 201 * ONE_VISIT + 1, settings) == nodes[expected]
+        settings = settings_with(2.0, reading, 10.0)
+        assert call_select(MODE, tree, worker, 0, packed(201, 1), settings) == nodes[expected]
 
 
 def test_logarithm_and_root_are_precise():

@@ -32,9 +32,9 @@ SCHEMES: dict[str, dict[str, Any]] = {
     "node-locks": {"parallel": "tree", "synchronisation": "node-locks"},
     "global-lock": {"parallel": "tree", "synchronisation": "global-lock"},
 }
-# An atomic operation is one instruction in truth: a kill falls before or after it. So is the read or write of a node's field. Copies
-# of positions, of a thousand words where rules are in Python, are nobody's business but the worker's. And what is decided when
-# kernels are compiled takes no time when they run.
+# An atomic operation is one instruction in truth: a kill falls before or after it. So is the read or write of a node's field.
+# Copies of positions, of a thousand words where rules are in Python, are nobody's business but the worker's. And what is decided
+# when kernels are compiled takes no time when they run.
 WHOLE = ("atomics.py", "node.py", "states.py", "jit.py", "modes.py", "tags.py")
 
 

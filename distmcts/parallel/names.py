@@ -1,0 +1,7 @@
+"""The names of the schemes in this folder, for code that means a certain one. schemes.py knows all, and loads the compiler."""
+
+SERIAL = "serial"
+LEAF = "leaf"
+ROOT = "root"
+TREE = "tree"
+SIMULATED = "simulated"
