@@ -46,8 +46,8 @@ def needs_of(game: Game, settings: SearchSettings) -> Needs:
         columns |= {column for feature in features for column in feature.chance_columns}
     return Needs(
         locks=settings.scheme.protocol(settings.synchronisation) == NODE_LOCKS,
-        columns=frozenset(columns),
-        buffers=frozenset(buffer for feature in features for buffer in feature.buffers),
+        columns=frozenset(column.name for column in columns),
+        buffers=frozenset(buffer.name for feature in features for buffer in feature.buffers),
         cache_bytes=settings.evaluation_cache or 0,
         simulations=settings.scheme.simulations_under_way(settings.workers),
     )

@@ -13,7 +13,9 @@ from distmcts.kernels.bits import float_bits, float_of_bits
 from distmcts.kernels.jit import inner, switch
 from distmcts.kernels.layout import CACHE_HITS, EVALUATIONS
 from distmcts.kernels.modes import uses
-from distmcts.kernels.rules import evaluate, state_hash
+from distmcts.kernels.rules import CHANCE, OVER, apply, chance_outcomes, evaluate, player, returns, state_hash
+from distmcts.kernels.states import copy_state
+from distmcts.kernels.tags import knows_chance
 
 _64 = np.uint64(64)
 _NEVER = np.uint64(0xD1B54A32D192ED03)  # so that an empty entry fits no hash
@@ -55,3 +57,44 @@ def _looked_up(game, mode, worker, shared, state):
         check ^= turned(word, i)
         store(cache, entry + 1 + i, word)
     store(cache, entry, check)
+
+
+# ---- of a move ----------------------------------------------------------------------------------------------------------------
+
+
+@inner
+def value_of_move(game, mode, worker, shared, mover, move):
+    """What a move in `worker.state` is worth to its player, by the evaluation. Uses `worker.trial` and `worker.results`."""
+    state = worker.trial[: game.state_words]
+    copy_state(worker.state, state)
+    apply(game, state, move)
+    return value_after(game, mode, worker, shared, mover, state)
+
+
+@inner
+def value_of_position(game, mode, worker, shared, mover, state):
+    if player(game, state) == OVER:
+        returns(game, state, worker.results)
+    else:
+        value_position(game, mode, worker, shared, state)
+    return worker.results[mover]
+
+
+@switch
+def value_after(game, mode, worker, shared, mover, state):
+    """The evaluation of a position, or of a chance event the mean of its outcomes'."""
+    return value_of_position(game, mode, worker, shared, mover, state)
+
+
+@value_after.when(knows_chance)
+def _expected_value(game, mode, worker, shared, mover, state):
+    if player(game, state) != CHANCE:
+        return value_of_position(game, mode, worker, shared, mover, state)
+    outcome_state = worker.trial[game.state_words :]
+    count = chance_outcomes(game, state, worker.outcomes, worker.probabilities)
+    total = 0.0
+    for i in range(count):
+        copy_state(state, outcome_state)
+        apply(game, outcome_state, worker.outcomes[i])
+        total += worker.probabilities[i] * value_of_position(game, mode, worker, shared, mover, outcome_state)
+    return total

@@ -25,7 +25,10 @@ class Setting(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A field that nodes have only in searches with the feature (elsewhere the array has one element)."""
+    """A field that nodes have only in searches with the feature; elsewhere the array has one element.
+
+    Written by a node's creator, once, before others can see the node, if nothing else is said.
+    """
 
     name: str
     dtype: str
@@ -54,9 +57,9 @@ class Feature(NamedTuple):
     file: str | None = None  # in this folder, if it joins in at hooks; None: the floor itself knows it
     selection: str | None = None  # the selection rule that it is, if it is one
     settings: tuple[Setting, ...] = ()
-    columns: tuple[str, ...] = ()
-    chance_columns: tuple[str, ...] = ()  # those it needs only in games of chance
-    buffers: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
+    chance_columns: tuple[Column, ...] = ()  # those it needs only in games of chance
+    buffers: tuple[Buffer, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     is_exchanged: bool = True  # False: what it needs to know is not part of what machines tell each other
     shapes_selection: bool = True  # False: plain selection stays what it is
@@ -71,22 +74,7 @@ class Feature(NamedTuple):
         return self.settings[0].name if self.settings else self.name
 
 
-# Columns, and who writes them. All are written by a node's creator, once, before the node can be seen, if nothing else is said.
-COLUMNS = (
-    Column("high", "i4"),  # upper half of `move`, of games with more than 2^31 moves
-    Column("hashes", "i8"),  # the hash of an outcome's position
-    Column("priors", "f4"),  # of a move; or the probability of an outcome
-    Column("keys", "i4"),  # what the move is filed under in RAVE
-    Column("rave", "i8", 2),  # visits and sum of rewards (fixed point) by RAVE; two atomic adds; the sum is within the visits
-    Column("squares", "i8"),  # sum of squared rewards, fixed point; atomic; only up
-    Column("proofs", "i4"),  # 0, or PROOF_ZERO + the exact value, fixed point; 0 to a value, once; any two writers write the same
-    Column("players", "i4"),  # who is to move, + PLAYER_ZERO; 0 to a player, once
-)
-
-BUFFERS = (
-    Buffer("priors", "f8", lambda game: game.max_moves, guarded=True),
-    Buffer("played", "i8", lambda game: game.players * game.rave_keys),
-)
+PRIORS = Column("priors", "f4")  # of a move; or the probability of an outcome
 
 
 def _without_evaluation(name: str) -> Refusal:
@@ -96,21 +84,21 @@ def _without_evaluation(name: str) -> Refusal:
     )
 
 
-def _without_meaning(name: str) -> Refusal:
+def _without_meaning(name: str, selection: str, because: str) -> Refusal:
     return Refusal(
-        lambda settings, game, scheme: getattr(settings, name) is not None,
-        f"{name}: has no meaning with selection='puct', which adds all moves at once",
+        lambda settings, game, scheme: getattr(settings, name) not in (None, False),
+        f"{name}: has no meaning with selection={selection!r}, {because}",
     )
 
 
 FEATURES = (
-    # Games bring these two; they are no business of the mode, only of memory.
-    Feature("ranks", lambda settings, game: game.has_ranks, columns=("high",), shapes_selection=False),
+    # What a game brings, and no setting switches on: more than 2^31 moves, whose upper half is in a column; rules in Python.
+    Feature("ranks", lambda settings, game: game.has_ranks, columns=(Column("high", "i4"),), shapes_selection=False),
     Feature(
         "python",
         lambda settings, game: game.in_python,
-        columns=("players",),
-        chance_columns=("priors",),
+        columns=(Column("players", "i4"),),  # who is to move, + PLAYER_ZERO; 0 to a player, once
+        chance_columns=(PRIORS,),
         shapes_selection=False,
     ),
     # Outcomes of chance are added as they come, told apart by the hash of their position (chance.py).
@@ -121,7 +109,7 @@ FEATURES = (
             Setting("chance_widening", float, limits={"gt": 0}, off=0.0),  # at most k * visits^power outcomes; this is k
             Setting("chance_widening_power", float, 0.5, {"gt": 0, "le": 1}, off=0.5),
         ),
-        columns=("hashes",),
+        columns=(Column("hashes", "i8"),),  # of an outcome's position
         shapes_selection=False,
         refusals=(
             Refusal(
@@ -154,7 +142,7 @@ FEATURES = (
         lambda settings, game: settings.selection == "ucb1_tuned",
         file="tuned",
         selection="ucb1_tuned",
-        columns=("squares",),
+        columns=(Column("squares", "i8"),),  # sum of squared rewards, fixed point; atomic; only up
         is_exchanged=False,
     ),
     Feature(
@@ -162,8 +150,8 @@ FEATURES = (
         lambda settings, game: settings.selection == "puct",
         file="puct",
         selection="puct",
-        columns=("priors",),
-        buffers=("priors",),
+        columns=(PRIORS,),
+        buffers=(Buffer("priors", "f8", lambda game: game.max_moves, guarded=True),),
         adds_whole_families=True,
         refusals=(
             Refusal(lambda settings, game, scheme: not game.has_priors, "selection='puct': {game.name} has no priors"),
@@ -171,7 +159,10 @@ FEATURES = (
                 lambda settings, game, scheme: game.has_ranks,
                 "selection='puct': {game.name} has positions with more moves than can be listed",
             ),
-            *map(_without_meaning, ("first_play_urgency", "widening", "samples")),
+            *(
+                _without_meaning(name, "puct", "which adds all moves at once")
+                for name in ("first_play_urgency", "widening", "samples")
+            ),
         ),
     ),
     Feature(
@@ -179,8 +170,11 @@ FEATURES = (
         lambda settings, game: settings.rave is not None,
         file="rave",
         settings=(Setting("rave", float, limits={"gt": 0}, off=0.0),),  # so many visits weigh as much as RAVE
-        columns=("keys", "rave"),
-        buffers=("played",),
+        columns=(
+            Column("keys", "i4"),  # what the move is filed under
+            Column("rave", "i8", 2),  # visits, and sum of rewards in fixed point; two atomic adds
+        ),
+        buffers=(Buffer("played", "i8", lambda game: game.players * game.rave_keys),),
         notes_moves=True,
         is_exchanged=False,
         refusals=(
@@ -200,8 +194,8 @@ FEATURES = (
         lambda settings, game: settings.solver,
         file="solver",
         settings=(Setting("solver", bool, False),),
-        columns=("proofs",),
-        chance_columns=("priors",),
+        columns=(Column("proofs", "i4"),),  # 0, or PROOF_ZERO + the exact value, fixed point; once; all write the same
+        chance_columns=(PRIORS,),
         is_exchanged=False,
         refusals=(
             Refusal(
@@ -232,3 +226,5 @@ FEATURES = (
 
 SELECTIONS = ("uct", *(feature.selection for feature in FEATURES if feature.selection))
 SETTINGS = tuple(setting for feature in FEATURES for setting in feature.settings)
+COLUMNS = tuple(dict.fromkeys(column for feature in FEATURES for column in (*feature.columns, *feature.chance_columns)))
+BUFFERS = tuple(dict.fromkeys(buffer for feature in FEATURES for buffer in feature.buffers))

@@ -8,16 +8,13 @@ of ranks (moves too many to list) the best is looked up, and another drawn in th
 
 import numpy as np
 
-from distmcts.kernels.evaluation import value_position
+from distmcts.kernels.evaluation import value_of_move
 from distmcts.kernels.expand import gather_untried, pick_move, untried_rank
 from distmcts.kernels.family import child_by_move
-from distmcts.kernels.jit import inner, switch
+from distmcts.kernels.jit import inner
 from distmcts.kernels.layout import NONE
 from distmcts.kernels.modes import uses
 from distmcts.kernels.rng import random_below, random_rank
-from distmcts.kernels.rules import CHANCE, OVER, apply, chance_outcomes, player, returns
-from distmcts.kernels.states import copy_state
-from distmcts.kernels.tags import knows_chance
 
 
 @pick_move.when(uses("sampled"))
@@ -50,41 +47,3 @@ def best_of_samples(game, mode, tree, worker, shared, node, mover, untried, lega
     if ranked and child_by_move(game, tree, node, best) != NONE:
         return untried_rank(game, tree, worker, node, legal)
     return best
-
-
-@inner
-def value_of_move(game, mode, worker, shared, mover, move):
-    """What a move is worth to its player, by the evaluation."""
-    state = worker.trial[: game.state_words]
-    copy_state(worker.state, state)
-    apply(game, state, move)
-    return value_after(game, mode, worker, shared, mover, state)
-
-
-@inner
-def value_of_position(game, mode, worker, shared, mover, state):
-    if player(game, state) == OVER:
-        returns(game, state, worker.results)
-    else:
-        value_position(game, mode, worker, shared, state)
-    return worker.results[mover]
-
-
-@switch
-def value_after(game, mode, worker, shared, mover, state):
-    """The evaluation of a position, or of a chance event the mean of its outcomes'."""
-    return value_of_position(game, mode, worker, shared, mover, state)
-
-
-@value_after.when(knows_chance)
-def _expected_value(game, mode, worker, shared, mover, state):
-    if player(game, state) != CHANCE:
-        return value_of_position(game, mode, worker, shared, mover, state)
-    outcome_state = worker.trial[game.state_words :]
-    count = chance_outcomes(game, state, worker.outcomes, worker.probabilities)
-    total = 0.0
-    for i in range(count):
-        copy_state(state, outcome_state)
-        apply(game, outcome_state, worker.outcomes[i])
-        total += worker.probabilities[i] * value_of_position(game, mode, worker, shared, mover, outcome_state)
-    return total

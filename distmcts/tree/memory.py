@@ -52,8 +52,8 @@ class Needs(NamedTuple):
     """What a search needs beyond the plain arrays."""
 
     locks: bool = False
-    columns: frozenset[str] = frozenset()  # names out of features.COLUMNS
-    buffers: frozenset[str] = frozenset()  # names out of features.BUFFERS
+    columns: frozenset[str] = frozenset()  # names of those in features.COLUMNS
+    buffers: frozenset[str] = frozenset()  # names of those in features.BUFFERS
     cache_bytes: int = 0  # for evaluations
     simulations: int = 1  # that a worker has under way at a time
 
