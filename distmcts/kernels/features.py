@@ -166,6 +166,15 @@ FEATURES = (
         ),
     ),
     Feature(
+        "random",
+        lambda settings, game: settings.selection == "random",
+        file="random_child",
+        selection="random",
+        refusals=tuple(
+            _without_meaning(name, "random", "which looks at no score") for name in ("first_play_urgency", "rave", "solver")
+        ),
+    ),
+    Feature(
         "rave",
         lambda settings, game: settings.rave is not None,
         file="rave",
