@@ -1,25 +1,44 @@
-"""UCT in plain Python, with one thread and one object per node.
+"""Monte Carlo Tree Search in plain Python, with one thread and one object per node: what the engine is compared with.
 
 It is obviously right because it is the textbook and nothing else: each simulation walks down by the formula, adds one
-node, plays at random to the end, and adds the result to the nodes on its way. Positions are kept in the nodes, values
-are means of plain floats, and no two things happen at once.
+node, plays to the end, and adds the result to the nodes on its way. Positions are kept in the nodes, nothing is packed,
+and no two things happen at once.
 
-    score(child) = mean result + c * sqrt(ln N / n),        n = visits of the child, N = visits of the node
+    score(child) = mean result + bonus,        n = visits of the child, N = visits of the node
 
-Among equal scores the choice is random. Games of chance are not for this file.
+    UCT            c * sqrt(ln N / n)
+    UCB1-Tuned     c * sqrt(ln N / n * min(1, variance + 4 * sqrt(2 ln N / n)))
+    PUCT           c * prior * sqrt(N) / (1 + n)
+
+It draws the random numbers of the engine (random_words.py) in the order in which the engine needs them, so that from one
+seed both grow the same tree, node for node. In a simulation that is
+
+    1. a word whose bytes decide between equal scores
+    2. on the way down, at every chance event: an outcome
+    3. at the end of the way: which untried move is added
+    4. the playout
+
+Settings have the names, the defaults and the meaning that they have in the engine (distmcts/settings.py). Two players; the
+moves of RAVE are told apart by their numbers alone.
 """
 
 import math
-import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
+
+import numpy as np
+
+from tests.reference.random_words import RandomWords, turned_left
+
+UNIT = 1 << 22  # results are counted in whole numbers of 1 / UNIT
 
 Move = Any
 State = Any
 
 
 class Game(Protocol):
-    """What a game must be able to answer. A module with these functions will do."""
+    """What a game must be able to answer. A module with these functions will do, and so does a compiled game."""
 
     def legal_moves(self, state: State) -> Sequence[Move]: ...
 
@@ -31,57 +50,315 @@ class Game(Protocol):
 
     def returns(self, state: State) -> Sequence[float]: ...  # each player's result of a finished game
 
+    # Only where there is chance: outcomes with their probabilities, none where a player is to move.
+    # def chance_outcomes(self, state: State) -> Sequence[tuple[Move, float]]: ...
+
+    # Only for cutoff and samples: each player's expected result.
+    # def evaluate(self, state: State) -> Sequence[float]: ...
+
+
+@dataclass
+class Settings:
+    c: float = math.sqrt(2)
+    selection: str = "uct"
+    first_play_urgency: float = math.inf
+    widening: float | None = None
+    widening_power: float = 0.5
+    chance: str = "enumerated"
+    chance_widening: float | None = None
+    chance_widening_power: float = 0.5
+    samples: int = 1
+    rave: float | None = None
+    solver: bool = False
+    cutoff: int | None = None
+
 
 class Node:
-    def __init__(self, game: Game, state: State, mover: int | None):
+    def __init__(self, state: State, move: Move, seen_by: int, prior: float = 0.0):
         self.state = state
-        self.mover = mover  # who moved into this node, and whose results are counted here; nobody's at the root
-        self.unexplored = [] if game.is_over(state) else list(game.legal_moves(state))
-        self.children: dict[Move, Node] = {}
+        self.move = move  # that leads here
+        self.seen_by = seen_by  # whose results are counted: who moved into the node, or into the chance event before it
+        self.prior = float(np.float32(prior))  # how likely a move is to be the best, or an outcome to come; 24 bits of it
+        self.children: list[Node] = []
         self.visits = 0
-        self.result_sum = 0.0
+        self.value_sum = 0
+        self.squares = 0
+        self.rave_visits = 0
+        self.rave_sum = 0
+        self.proven: int | None = None  # the exact value
+        self.place = 0  # in the engine's memory
+        self.run = 0
 
     def value(self) -> float:
-        return self.result_sum / self.visits
+        return self.value_sum / UNIT / self.visits if self.visits else 0.0
 
 
-def search(game: Game, state: State, simulations: int, c: float, rng: random.Random) -> dict[Move, tuple[int, float]]:
-    """Visits and mean result of each move tried at `state`, seen by the player to move there."""
-    root = Node(game, state, None)
-    for _ in range(simulations):
-        path = select(root, c, rng)
-        if path[-1].unexplored:
-            path.append(expand(game, path[-1], rng))
-        results = playout(game, path[-1].state, rng)
-        for node in path:
+class Memory:
+    """Where the engine would put nodes: a byte of a random word, chosen by the place, decides between equal scores.
+
+    Children lie in runs of 2, 4, 8, ... places, the last run being as short as it can be, of an even length. Runs come one
+    after the other; one that does not fit into the rest of a chunk of 4096 places begins the next chunk.
+    """
+
+    CHUNK = 4096
+
+    def __init__(self) -> None:
+        self.free = self.end = 2  # the root has the first run
+
+    def add(self, parent: Node, child: Node, most: int) -> None:
+        """`most`: how many children there can be."""
+        number = len(parent.children)
+        is_first_of_run = (number + 2).bit_count() == 1  # 0, 2, 6, 14, ...
+        if is_first_of_run:
+            length = min(number + 2, most - number)
+            length += length % 2
+            if self.end - self.free < length:
+                self.free, self.end = self.end, self.end + self.CHUNK
+            parent.run = self.free - number
+            self.free += length
+        child.place = parent.run + number
+        parent.children.append(child)
+
+
+def random_move(game: Game, state: State, words: RandomWords) -> Move:
+    """The step of a playout where a player is to move."""
+    moves = game.legal_moves(state)
+    return moves[words.below(len(moves))]
+
+
+class Search:
+    """A tree that grows by simulations, as that of one worker does.
+
+    `playout` is the game's own way to play to the end, if it has one (with RAVE, or a cutoff, playouts go step by step);
+    `sample_outcome` its way to throw dice in playouts and for hashed outcomes; `priors` what it says about legal moves.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        state: State,
+        seed: int,
+        *,
+        worker: int = 0,
+        playout: Callable[[Game, State, RandomWords], Sequence[float]] | None = None,
+        sample_outcome: Callable[[Game, State, RandomWords], Move] | None = None,
+        priors: Callable[[Game, State], Sequence[float]] | None = None,
+        **settings: Any,
+    ):
+        self.game = game
+        self.own_playout, self.sample_outcome, self.priors = playout, sample_outcome, priors
+        self.settings = Settings(**settings)
+        self.words = RandomWords(seed, worker)
+        self.memory = Memory()
+        at_chance = bool(self.outcomes(state))
+        self.root = Node(state, None, 0 if at_chance else (game.player(state) - 1) % 2)
+
+    def run(self, simulations: int) -> Node:
+        for _ in range(simulations):
+            self.simulate()
+        return self.root
+
+    def outcomes(self, state: State) -> Sequence[tuple[Move, float]]:
+        return self.game.chance_outcomes(state) if hasattr(self.game, "chance_outcomes") else []
+
+    def simulate(self) -> None:
+        ties = self.words.word()
+        path = [self.root]
+        made: list[tuple[int, Move]] = []  # all moves of the simulation, by whom
+        bounds: dict[Node, int] = {}  # what a proven child promises the player to move at a node that visits another one
+        while not self.game.is_over(path[-1].state):
+            if outcomes := self.outcomes(path[-1].state):
+                path.append(self.pass_chance(path[-1], outcomes))
+            else:
+                path.append(self.step(path[-1], ties, bounds))
+                made.append((path[-1].seen_by, path[-1].move))
+                ties = turned_left(ties, 64 - 11)  # other bytes for the next level
+            if path[-1].visits == 0 or path[-1].proven is not None:
+                break
+        rewards = self.rewards(path[-1], made)
+        self.backup(path, rewards, bounds)
+        if self.settings.rave:
+            self.credit_moves(path, rewards, made)
+        if self.settings.solver:
+            self.prove(path)
+
+    # ---- on the way down -----------------------------------------------------------------------------------------------
+
+    def add_child(self, node: Node, move: Move, most: int, seen_by: int, prior: float = 0.0) -> Node:
+        child = Node(self.game.apply(node.state, move), move, seen_by, prior)
+        self.memory.add(node, child, most)
+        return child
+
+    def step(self, node: Node, ties: int, bounds: dict[Node, int]) -> Node:
+        """From a node where a player is to move: to a new child, or to the best."""
+        moves = self.game.legal_moves(node.state)
+        if self.settings.selection == "puct" and not node.children:
+            for move, prior in zip(moves, self.priors(self.game, node.state), strict=True):
+                self.add_child(node, move, len(moves), self.game.player(node.state), prior)
+        tried = {child.move for child in node.children}
+        untried = [move for move in moves if move not in tried]
+        if not node.children:
+            return self.expand(node, moves, untried)
+        best = self.best(node, node.children, ties)
+        is_urgent = self.score(node, best, ties) < self.settings.first_play_urgency
+        is_full = has_enough(node, self.settings.widening, self.settings.widening_power)
+        if untried and is_urgent and not is_full:
+            return self.expand(node, moves, untried)
+        open_children = [child for child in node.children if child.proven is None]
+        if best.proven is not None and open_children:
+            bounds[node] = best.proven
+            return self.best(node, open_children, ties)
+        return best
+
+    def best(self, node: Node, children: list[Node], ties: int) -> Node:
+        return max(children, key=lambda child: self.score(node, child, ties))
+
+    def score(self, node: Node, child: Node, ties: int) -> float:
+        """The score, and a byte of the random word in a place where it matters only between equals."""
+        return self.plain_score(node, child) + (ties >> 8 * (child.place % 8) & 255) * 2.0**-48
+
+    def plain_score(self, node: Node, child: Node) -> float:
+        if child.proven is not None:
+            return child.proven / UNIT
+        settings, n, N = self.settings, child.visits, max(node.visits, 1)
+        mean = child.value()
+        if child.rave_visits:
+            beta = math.sqrt(settings.rave / (3 * n + settings.rave))
+            mean = (1 - beta) * mean + beta * child.rave_sum / UNIT / child.rave_visits
+        if settings.selection == "puct":
+            return mean + settings.c * child.prior * math.sqrt(N) / (1 + n)
+        share = math.log(N) / n
+        if settings.selection == "ucb1_tuned":
+            variance = child.squares / UNIT / n - child.value() ** 2
+            return mean + settings.c * math.sqrt(share * min(1, variance + 4 * math.sqrt(2 * share)))
+        return mean + settings.c * math.sqrt(share)
+
+    def expand(self, node: Node, moves: Sequence[Move], untried: list[Move]) -> Node:
+        """Add the child of a random untried move, or of the best evaluated one of some."""
+        samples = max(min(self.settings.samples, len(untried) // 2), 1)
+        player = self.game.player(node.state)
+        for i in range(samples):  # shuffle the first of them
+            other = i + self.words.below(len(untried) - i)
+            untried[i], untried[other] = untried[other], untried[i]
+        if samples > 1:
+            untried = sorted(untried[:samples], key=lambda move: -self.worth(self.game.apply(node.state, move), player))
+        return self.add_child(node, untried[0], len(moves), player)
+
+    def worth(self, state: State, player: int) -> float:
+        """What a position is worth to a player, by the evaluation; at a chance event, the mean of its outcomes."""
+        if outcomes := self.outcomes(state):
+            return sum(chance * self.worth(self.game.apply(state, outcome), player) for outcome, chance in outcomes)
+        return (self.game.returns if self.game.is_over(state) else self.game.evaluate)(state)[player]
+
+    # ---- chance --------------------------------------------------------------------------------------------------------
+
+    def pass_chance(self, node: Node, outcomes: Sequence[tuple[Move, float]]) -> Node:
+        if self.settings.chance == "hashed":
+            return self.pass_hashed(node)
+        if not node.children:
+            for outcome, chance in outcomes:
+                self.add_child(node, outcome, len(outcomes), node.seen_by, chance)
+        share = self.words.share()
+        for child, (_, chance) in zip(node.children[:-1], outcomes, strict=False):
+            share -= chance
+            if share < 0:
+                return child
+        return node.children[-1]
+
+    def pass_hashed(self, node: Node) -> Node:
+        """An outcome as it comes; or, once they are enough, one that came before, each as likely as it was often."""
+        if node.children and has_enough(node, self.settings.chance_widening, self.settings.chance_widening_power):
+            left = self.words.rank(sum(child.visits + 1 for child in node.children))
+            for child in node.children:
+                left -= child.visits + 1
+                if left < 0:
+                    return child
+        outcome = self.sample_outcome(self.game, node.state, self.words)
+        position = self.game.apply(node.state, outcome)
+        for child in node.children:
+            if np.array_equal(child.state, position):
+                return child
+        return self.add_child(node, outcome, len(node.children) + 1024, node.seen_by)
+
+    # ---- at the end, and on the way up -----------------------------------------------------------------------------------
+
+    def rewards(self, node: Node, made: list[tuple[int, Move]]) -> list[int]:
+        """What the simulation is worth to each player: by proof, or by a playout."""
+        if self.settings.solver and self.game.is_over(node.state):
+            node.proven = in_units(self.game.returns(node.state)[node.seen_by])
+        if node.proven is not None:
+            return seen_by_both(node.proven, node.seen_by)
+        return [in_units(result) for result in self.playout(node.state, made)]
+
+    def playout(self, state: State, made: list[tuple[int, Move]]) -> Sequence[float]:
+        if self.own_playout and self.settings.cutoff is None and not self.settings.rave:
+            return self.own_playout(self.game, state, self.words)
+        steps = 0
+        while not self.game.is_over(state):
+            if steps == self.settings.cutoff:
+                return self.game.evaluate(state)
+            if self.outcomes(state):
+                move = self.sample_outcome(self.game, state, self.words)
+            else:
+                move = random_move(self.game, state, self.words)
+                made.append((self.game.player(state), move))
+            state = self.game.apply(state, move)
+            steps += 1
+        return self.game.returns(state)
+
+    def backup(self, path: list[Node], rewards: list[int], bounds: dict[Node, int]) -> None:
+        for position, node in reversed(list(enumerate(path))):
+            if node in bounds:  # from here up it counts what the player would get
+                rewards = seen_by_both(bounds[node], path[position + 1].seen_by)
             node.visits += 1
-            if node.mover is not None:
-                node.result_sum += results[node.mover]
-    return {move: (child.visits, child.value()) for move, child in root.children.items()}
+            node.value_sum += rewards[node.seen_by]
+            node.squares += rewards[node.seen_by] ** 2 // UNIT
+
+    def credit_moves(self, path: list[Node], rewards: list[int], made: list[tuple[int, Move]]) -> None:
+        """RAVE: a move is judged by all simulations in which its player made it, at the node or later."""
+        deciding = [node for node in path[:-1] if not self.outcomes(node.state)]
+        for number, node in enumerate(deciding):  # where move `number` of the simulation was made
+            from_here_on = set(made[number:])
+            for child in node.children:
+                if (child.seen_by, child.move) in from_here_on:
+                    child.rave_visits += 1
+                    child.rave_sum += rewards[child.seen_by]
+
+    def prove(self, path: list[Node]) -> None:
+        """MCTS-Solver: what follows from a proven end of the path for the nodes above it."""
+        for node in reversed(path):
+            if node.proven is None:
+                node.proven = self.proof(node)
+            if node.proven is None:
+                return
+
+    def proof(self, node: Node) -> int | None:
+        """Of a node from its children's: their best, or at a chance event their mean. A win needs no others beside it."""
+        outcomes = self.outcomes(node.state)
+        possible = outcomes or self.game.legal_moves(node.state)
+        proven = [child for child in node.children if child.proven is not None]
+        if not outcomes and any(child.proven == UNIT for child in proven):
+            value = UNIT
+        elif len(proven) < len(possible) or not possible or self.settings.chance == "hashed" and outcomes:
+            return None
+        elif outcomes:
+            total = sum(child.prior for child in proven)
+            value = round(sum(child.prior * child.proven for child in proven) / total)
+        else:
+            value = max(child.proven for child in proven)
+        return value if node.children[0].seen_by == node.seen_by else -value
 
 
-def select(root: Node, c: float, rng: random.Random) -> list[Node]:
-    """The nodes from the root down to the first that has an unexplored move or ends the game."""
-    path = [root]
-    while path[-1].children and not path[-1].unexplored:
-        node = path[-1]
-        children = list(node.children.values())
-        scores = [child.value() + c * math.sqrt(math.log(node.visits) / child.visits) for child in children]
-        best = [child for child, score in zip(children, scores, strict=True) if score == max(scores)]
-        path.append(rng.choice(best))
-    return path
+def has_enough(node: Node, k: float | None, power: float) -> bool:
+    """Progressive widening: at most k * visits^power children."""
+    return k is not None and len(node.children) >= math.ceil(k * node.visits**power)
 
 
-def expand(game: Game, node: Node, rng: random.Random) -> Node:
-    """Add the child of a random unexplored move."""
-    move = node.unexplored.pop(rng.randrange(len(node.unexplored)))
-    child = Node(game, game.apply(node.state, move), game.player(node.state))
-    node.children[move] = child
-    return child
+def in_units(result: float) -> int:
+    """Rounded, halves away from 0."""
+    return int(math.copysign(math.floor(abs(result) * UNIT + 0.5), result))
 
 
-def playout(game: Game, state: State, rng: random.Random) -> Sequence[float]:
-    """Each player's result after random moves to the end."""
-    while not game.is_over(state):
-        state = game.apply(state, rng.choice(game.legal_moves(state)))
-    return game.returns(state)
+def seen_by_both(value: int, player: int) -> list[int]:
+    """A value for one of two players whose results sum to 0, as both see it."""
+    return [value, -value] if player == 0 else [-value, value]

@@ -253,34 +253,36 @@ def test_tic_tac_toe():
     assert [perft(tic_tac_toe, tic_tac_toe.START, depth) for depth in range(1, 7)] == [9, 72, 504, 3024, 15120, 54720]
 
 
+def most_visited(root: mcts.Node) -> int:
+    return max(root.children, key=lambda child: child.visits).move
+
+
 @pytest.mark.parametrize("state", ["xx.oo....", "x.o.xo...", "x...o...x", "xo.......", "xox.o....", "x.o......"])
 def test_search_finds_the_best_move_of_tic_tac_toe(state):
-    found = mcts.search(tic_tac_toe, state, 3000, 1.0, random.Random(3))
-    most_visited = max(found, key=lambda move: found[move][0])
-    assert -tic_tac_toe.value(tic_tac_toe.apply(state, most_visited)) == tic_tac_toe.value(state)
+    root = mcts.Search(tic_tac_toe, state, seed=3, c=1.0).run(3000)
+    assert -tic_tac_toe.value(tic_tac_toe.apply(state, most_visited(root))) == tic_tac_toe.value(state)
 
 
 def test_search_counts_every_simulation_once():
-    rng = random.Random(4)
     for simulations in (1, 5, 9, 10, 500):
-        found = mcts.search(tic_tac_toe, tic_tac_toe.START, simulations, 1.0, rng)
-        assert sum(visits for visits, _ in found.values()) == simulations
-        assert len(found) == min(simulations, 9)
-        assert all(-1 <= value <= 1 for _, value in found.values())
+        root = mcts.Search(tic_tac_toe, tic_tac_toe.START, seed=4, c=1.0).run(simulations)
+        assert sum(child.visits for child in root.children) == root.visits == simulations
+        assert len(root.children) == min(simulations, 9)
+        assert all(-1 <= child.value() <= 1 for child in root.children)
 
 
 def test_search_sees_values_as_the_player_to_move():
     """o to move: square 2 wins at once, and x wins after most of the others."""
-    found = mcts.search(tic_tac_toe, "oo.xx.x..", 2000, 1.0, random.Random(5))
-    assert found[2][1] == 1.0
-    assert all(value < 0 for move, (_, value) in found.items() if move not in (2, 5))
+    root = mcts.Search(tic_tac_toe, "oo.xx.x..", seed=5, c=1.0).run(2000)
+    values = {child.move: child.value() for child in root.children}
+    assert values[2] == 1.0
+    assert all(value < 0 for move, value in values.items() if move not in (2, 5))
 
 
 def test_search_of_random_play_gives_the_known_value():
     """With one simulation a search is one random game: the first player wins 0.584921 and draws 0.126984 of them."""
-    rng = random.Random(6)
     games = 4000
-    results = [next(iter(mcts.search(tic_tac_toe, tic_tac_toe.START, 1, 1.0, rng).values()))[1] for _ in range(games)]
+    results = [mcts.Search(tic_tac_toe, tic_tac_toe.START, seed).run(1).children[0].value() for seed in range(games)]
     assert results.count(1) / games == pytest.approx(0.584921, abs=0.035)
     assert results.count(0) / games == pytest.approx(0.126984, abs=0.025)
 
@@ -288,5 +290,4 @@ def test_search_of_random_play_gives_the_known_value():
 @pytest.mark.parametrize("endgame", AWALE_ENDGAMES[:3], ids=lambda endgame: "-".join(map(str, endgame.pits)))
 def test_search_finds_the_best_move_of_awale_endgames(endgame):
     state = awale.position(endgame.pits, endgame.captures, endgame.mover)
-    found = mcts.search(awale.Game(), state, 1500, 0.7, random.Random(7))
-    assert max(found, key=lambda move: found[move][0]) in endgame.best_moves
+    assert most_visited(mcts.Search(awale.Game(), state, seed=7, c=0.7).run(1500)) in endgame.best_moves
