@@ -253,7 +253,7 @@ def _without_past(state: State) -> State:
 
 
 class Game:
-    """Awale for `mcts.search`."""
+    """Awale for `mcts.Search`."""
 
     def __init__(self, rules: str = OWARE):
         self.rules = rules
@@ -272,3 +272,8 @@ class Game:
 
     def returns(self, state: State) -> tuple[int, int]:
         return returns(state)
+
+    def evaluate(self, state: State) -> tuple[float, float]:
+        """The lead in captured seeds, as a share of half of all seeds."""
+        lead = (state.captures[0] - state.captures[1]) * 2 / (sum(state.pits) + sum(state.captures))
+        return lead, -lead
