@@ -9,14 +9,16 @@ and no two things happen at once.
     UCT            c * sqrt(ln N / n)
     UCB1-Tuned     c * sqrt(ln N / n * min(1, variance + 4 * sqrt(2 ln N / n)))
     PUCT           c * prior * sqrt(N) / (1 + n)
+    random         any child instead, whatever its score
 
 It draws the random numbers of the engine (random_words.py) in the order in which the engine needs them, so that from one
 seed both grow the same tree, node for node. In a simulation that is
 
     1. a word whose bytes decide between equal scores
     2. on the way down, at every chance event: an outcome
-    3. at the end of the way: which untried move is added
-    4. the playout
+    3. on the way down, with random selection: a child
+    4. at the end of the way: which untried move is added
+    5. the playout
 
 Settings have the names, the defaults and the meaning that they have in the engine (distmcts/settings.py). Two players; the
 moves of RAVE are told apart by their numbers alone.
@@ -204,6 +206,8 @@ class Search:
         is_full = has_enough(node, self.settings.widening, self.settings.widening_power)
         if untried and is_urgent and not is_full:
             return self.expand(node, moves, untried)
+        if self.settings.selection == "random":
+            return node.children[self.words.below(len(node.children))]
         open_children = [child for child in node.children if child.proven is None]
         if best.proven is not None and open_children:
             bounds[node] = best.proven

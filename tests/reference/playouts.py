@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from distmcts.game import CompiledGame, State
-from distmcts.kernels.tags import CHANCE
+from distmcts.kernels.rules import CHANCE
 from tests.reference.random_words import RandomWords
 from tests.support.dice_race import BOLD, SAFE
 

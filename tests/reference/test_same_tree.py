@@ -118,6 +118,7 @@ EACH_FEATURE = pytest.mark.parametrize(
         (HEX, 400, None, {"rave": 300, "c": 0.5}),
         (UR, 2000, UR_MIDDLE, {"selection": "ucb1_tuned", "cutoff": 0}),
         (UR, 500, UR_MIDDLE, {"selection": "puct"}),
+        ("tic_tac_toe", 2000, None, {"selection": "random"}),
         (UR, 800, None, {"cutoff": 3}),
         ("awale", 1000, None, {"cutoff": 0}),
         ("awale", 600, None, {"cutoff": 10, "c": 0.3}),
