@@ -11,6 +11,8 @@ and no two things happen at once.
     PUCT           c * prior * sqrt(N) / (1 + n)
     random         any child instead, whatever its score
 
+and, with progressive bias, k * hint / (n + 1), the hint being the evaluation after the move.
+
 It draws the random numbers of the engine (random_words.py) in the order in which the engine needs them, so that from one
 seed both grow the same tree, node for node. In a simulation that is
 
@@ -71,6 +73,7 @@ class Settings:
     chance_widening_power: float = 0.5
     samples: int = 1
     rave: float | None = None
+    progressive_bias: float | None = None
     solver: bool = False
     cutoff: int | None = None
 
@@ -229,6 +232,8 @@ class Search:
         if child.rave_visits:
             beta = math.sqrt(settings.rave / (3 * n + settings.rave))
             mean = (1 - beta) * mean + beta * child.rave_sum / UNIT / child.rave_visits
+        if settings.progressive_bias:
+            mean += settings.progressive_bias * float(np.float32(self.worth(child.state, child.seen_by))) / (n + 1)
         if settings.selection == "puct":
             return mean + settings.c * child.prior * math.sqrt(N) / (1 + n)
         share = math.log(N) / n
@@ -251,8 +256,11 @@ class Search:
     def worth(self, state: State, player: int) -> float:
         """What a position is worth to a player, by the evaluation; at a chance event, the mean of its outcomes."""
         if outcomes := self.outcomes(state):
-            return sum(chance * self.worth(self.game.apply(state, outcome), player) for outcome, chance in outcomes)
-        return (self.game.returns if self.game.is_over(state) else self.game.evaluate)(state)[player]
+            return sum(chance * self.estimate(self.game.apply(state, outcome))[player] for outcome, chance in outcomes)
+        return self.estimate(state)[player]
+
+    def estimate(self, state: State) -> Sequence[float]:
+        return self.game.returns(state) if self.game.is_over(state) else self.game.evaluate(state)
 
     # ---- chance --------------------------------------------------------------------------------------------------------
 
