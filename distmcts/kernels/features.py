@@ -197,6 +197,21 @@ FEATURES = (
             ),
         ),
     ),
+    # Progressive bias: the evaluation's hint, which fades with visits.
+    Feature(
+        "bias",
+        lambda settings, game: settings.progressive_bias is not None,
+        file="bias",
+        settings=(Setting("progressive_bias", float, limits={"gt": 0}, off=0.0),),  # weight of the hint at a child without visits
+        columns=(Column("hints", "f4"),),  # the evaluation after the move
+        refusals=(
+            _without_evaluation("progressive_bias"),
+            Refusal(
+                lambda settings, game, scheme: settings.selection == "random",
+                "progressive_bias: has no meaning with selection='random', which looks at no score",
+            ),
+        ),
+    ),
     # Prove wins, losses and draws.
     Feature(
         "solver",
