@@ -8,13 +8,13 @@ in shorter ones it is buffers of fixed size (300 KB) that are measured. Needs th
 """
 
 import argparse
-import json
 import statistics
 import subprocess
 import sys
 import time
 
 import psutil
+from script import add_games, chosen_games, need_open_spiel, options_of, write_json
 
 C = 2**0.5
 MEMORY_SIMULATIONS = 200_000
@@ -93,22 +93,15 @@ def compare(name: str, rounds: int) -> dict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", default=",".join(GAMES), help="comma-separated, out of: " + ", ".join(GAMES))
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", metavar="FILE")
+    parser = options_of(__doc__, rounds=5)
+    add_games(parser, GAMES)
     parser.add_argument("--grow", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.grow:
         grow(arguments.grow[0], arguments.grow[1], int(arguments.grow[2]))
         return
-    try:
-        import pyspiel  # noqa: F401
-    except ModuleNotFoundError:
-        sys.exit("needs OpenSpiel: pip install 'distmcts[interop]'")
-    names = arguments.games.split(",")
-    if unknown := set(names) - set(GAMES):
-        sys.exit(f"unknown game {sorted(unknown)[0]!r}; allowed: {', '.join(GAMES)}")
+    need_open_spiel()
+    names = chosen_games(arguments, GAMES)
     head = ("game", "simulations", "OpenSpiel/s", "distmcts/s", "ratio", "OpenSpiel B/sim", "distmcts B/sim")
     print(f"{head[0]:<14}{head[1]:>12}{head[2]:>14}{head[3]:>14}{head[4]:>8}{head[5]:>17}{head[6]:>16}")
     rows = []
@@ -120,9 +113,7 @@ def main() -> None:
             f"{row['ratio']:>7.1f}x{row['open_spiel_bytes']:>17.0f}{row['distmcts_bytes']:>16.1f}",
             flush=True,
         )
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments, rows)
 
 
 if __name__ == "__main__":

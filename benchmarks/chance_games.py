@@ -5,17 +5,12 @@
 The kinds of search take turns in every round; medians are shown, and the ratio to serial is the median of the rounds' ratios.
 """
 
-import argparse
-import json
 import statistics
-import time
 
-import numpy as np
+from playouts import bare_rate
+from script import options_of, write_json
 
 from distmcts import Engine, load_game
-from distmcts.kernels.layout import MAX_PLAYERS
-from distmcts.kernels.referee import bare_playouts
-from distmcts.kernels.rng import seeded
 
 # name: game, its parameters, the position, simulations of one search, settings
 CASES = {
@@ -34,23 +29,13 @@ CASES = {
 KINDS = (("serial", 1), ("tree", 2), ("root", 2))
 
 
-def playouts_per_second(game, state: np.ndarray, count: int, seed: int) -> float:
-    scratch, moves = state.copy(), np.zeros(game.list_length, np.int64)
-    results, totals = np.zeros(MAX_PLAYERS), np.zeros(MAX_PLAYERS)
-    rng = seeded(seed, 0)
-    bare_playouts(game, state, scratch, moves, results, totals, rng, -1, 100)
-    begin = time.perf_counter()
-    bare_playouts(game, state, scratch, moves, results, totals, rng, -1, count)
-    return count / (time.perf_counter() - begin)
-
-
 def measure(name: str, rounds: int) -> dict:
     game_name, parameters, position, simulations, settings = CASES[name]
     game = load_game(game_name, **parameters)
     state = game.start_position(position)
     rates: dict[str, list[float]] = {"playouts": [], **{f"{kind} {workers}": [] for kind, workers in KINDS}}
     for seed in range(rounds + 1):  # the first round compiles, and does not count
-        found = {"playouts": playouts_per_second(game, state, simulations, seed)}
+        found = {"playouts": bare_rate(game, state, simulations, seed)}
         for kind, workers in KINDS:
             with Engine(game, state, parallel=kind, workers=workers, seed=seed, memory="512MiB", **settings) as engine:
                 found[f"{kind} {workers}"] = engine.search(simulations=simulations).simulations_per_second
@@ -64,9 +49,7 @@ def measure(name: str, rounds: int) -> dict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", metavar="FILE")
+    parser = options_of(__doc__, rounds=5)
     arguments = parser.parse_args()
     print(f"{'':<30}{'playouts/s':>12}{'serial/s':>12}{'tree, 2':>12}{'':>8}{'root, 2':>12}")
     rows = []
@@ -78,9 +61,7 @@ def main() -> None:
             f"{row['root 2']:>12,.0f}{row['root 2 ratio']:>7.2f}x",
             flush=True,
         )
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump(rows, file, indent=1)
+    write_json(arguments, rows)
 
 
 if __name__ == "__main__":

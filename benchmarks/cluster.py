@@ -9,8 +9,6 @@
    one core, and the time from a report to the answer with what the others know, by the number of nodes.
 """
 
-import argparse
-import json
 import random
 import resource
 import statistics
@@ -24,6 +22,7 @@ from pathlib import Path
 
 import psutil
 import zmq
+from script import options_of, write_json
 
 from distmcts import Cluster, Engine, load_game
 from distmcts.cluster.keys import Invitation, read_invitation
@@ -210,12 +209,10 @@ def measure_coordinator(game: str, count: int, seconds: float, reports: list[dic
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__, rounds=3)
     parser.add_argument("--game", default="awale")
     parser.add_argument("--seconds", type=float, default=6.0)
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--nodes", default="10,50,200")
-    parser.add_argument("--json", metavar="FILE")
     arguments = parser.parse_args()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # simulated nodes have sockets of their own
@@ -235,8 +232,7 @@ def main() -> None:
             f"{count:>6}{row['merges_per_second']:>18.2f}{row['cpu']:>13.1%}"
             f"{row['latency_median_s'] * 1000:>14.1f} ms{row['latency_95_s'] * 1000:>7.1f} ms"
         )
-    if arguments.json:
-        Path(arguments.json).write_text(json.dumps({"game": arguments.game, "rules": rules, "coordinator": rows}, indent=1))
+    write_json(arguments, {"game": arguments.game, "rules": rules, "coordinator": rows})
 
 
 if __name__ == "__main__":

@@ -15,10 +15,11 @@ The same seed gives the same figures.
 """
 
 import argparse
-import json
 import time
 from contextlib import ExitStack
 from typing import Any
+
+from script import options_of, write_json
 
 from distmcts import load_game
 from distmcts.experiments.intervals import Interval, mean_interval, share_interval
@@ -146,7 +147,7 @@ def matches(game: CompiledGame, machine_counts: list[int], arguments: argparse.N
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--game", default="connect_four")
     parser.add_argument("--machines", default="8,32")
     parser.add_argument("--simulations", type=int, default=1000, help="of one machine for one move")
@@ -161,7 +162,6 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=500, help="where regret is measured; 0: nowhere")
     parser.add_argument("--reference", type=int, default=400_000, help="simulations of the long search")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", metavar="FILE")
     arguments = parser.parse_args()
     game = load_game(arguments.game)
     machine_counts = [int(count) for count in arguments.machines.split(",")]
@@ -174,9 +174,7 @@ def main() -> None:
         "regret": regrets(game, machine_counts, arguments) if arguments.positions else [],
         "matches": matches(game, machine_counts, arguments) if arguments.pairs else [],
     }
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump({**vars(arguments), "game": repr(game), **found}, file, indent=1)
+    write_json(arguments, {**vars(arguments), "game": repr(game), **found})
 
 
 if __name__ == "__main__":

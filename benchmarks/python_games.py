@@ -13,12 +13,11 @@ is how many they got, and `/CPU s` how many simulations a second of processor ti
 `overhead` is what a simulation takes of a game whose own methods cost next to nothing. Needs the `interop` extra.
 """
 
-import argparse
-import json
 import random
 import statistics
-import sys
 import time
+
+from script import add_games, chosen_games, need_open_spiel, options_of, write_json
 
 C = 2**0.5
 GAMES = {"backgammon": "backgammon", "chess": "chess", "connect_four": "connect_four"}
@@ -169,19 +168,12 @@ def compare(name: str, rounds: int, seconds: float) -> list[dict]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", default=",".join(GAMES), help="comma-separated, out of: " + ", ".join(GAMES))
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = options_of(__doc__, rounds=5)
+    add_games(parser, GAMES)
     parser.add_argument("--seconds", type=float, default=2.0, help="of one search")
-    parser.add_argument("--json", metavar="FILE")
     arguments = parser.parse_args()
-    try:
-        import pyspiel  # noqa: F401
-    except ModuleNotFoundError:
-        sys.exit("needs OpenSpiel: pip install 'distmcts[interop]'")
-    names = arguments.games.split(",")
-    if unknown := set(names) - set(GAMES):
-        sys.exit(f"unknown game {sorted(unknown)[0]!r}; allowed: {', '.join(GAMES)}")
+    need_open_spiel()
+    names = chosen_games(arguments, GAMES)
     print(f"{'':<14}{'':<10}{'OpenSpiel':>10}{'distmcts, 1 worker':>21}{'distmcts, 2 workers':>21}{'2 workers / 1 worker':>30}")
     head = ("game", "playouts", "/s", "/s", "ratio", "/s", "ratio", "cores", "rate", "/CPU s")
     print(
@@ -199,9 +191,7 @@ def main() -> None:
             )
     overhead = overhead_us(arguments.rounds)
     print(f"overhead: {overhead:.1f} microseconds a simulation")
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump({"rows": rows, "overhead_us": overhead}, file, indent=1)
+    write_json(arguments, {"rows": rows, "overhead_us": overhead})
 
 
 if __name__ == "__main__":

@@ -6,19 +6,14 @@ Every round measures every cell once, in random order; a cell's ratio is the med
 of serial search in the same round. So a busy moment on the machine hits numerator and denominator alike.
 """
 
-import argparse
-import json
 import os
 import random
 import statistics
-import time
 
-import numpy as np
+from playouts import bare_rate
+from script import options_of, write_json
 
 from distmcts import Engine, load_game
-from distmcts.kernels.layout import MAX_PLAYERS
-from distmcts.kernels.referee import bare_playouts
-from distmcts.kernels.rng import seeded
 
 SERIAL = ("serial", "", "process", 1)
 BARE = ("bare playouts", "", "", 1)
@@ -35,21 +30,10 @@ def cells(worker_counts: list[int]) -> list[tuple[str, str, str, int]]:
     return found
 
 
-def bare_rate(game, simulations: int, seed: int) -> float:
-    start = np.array(game.initial_state())
-    state, moves = start.copy(), np.zeros(game.list_length, np.int64)
-    results, totals = np.zeros(MAX_PLAYERS), np.zeros(MAX_PLAYERS)
-    rng = seeded(seed, 0)
-    bare_playouts(game, start, state, moves, results, totals, rng, -1, 100)
-    begin = time.perf_counter()
-    bare_playouts(game, start, state, moves, results, totals, rng, -1, simulations)
-    return simulations / (time.perf_counter() - begin)
-
-
 def rate(game, cell: tuple[str, str, str, int], simulations: int, seed: int) -> float:
     parallel, synchronisation, backend, workers = cell
     if cell == BARE:
-        return bare_rate(game, simulations, seed)
+        return bare_rate(game, game.initial_state(), simulations, seed)
     settings = {"parallel": parallel, "workers": workers, "backend": backend, "seed": seed}
     if synchronisation:
         settings["synchronisation"] = synchronisation
@@ -80,12 +64,10 @@ def measure(game, worker_counts: list[int], simulations: int, rounds: int) -> li
 def main() -> None:
     cores = len(os.sched_getaffinity(0))
     counts = sorted({1, 2, cores, *(2**i for i in range(1, 12) if 2**i <= cores)})
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__, rounds=5)
     parser.add_argument("--game", default="awale")
     parser.add_argument("--workers", default=",".join(map(str, counts)))
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--simulations", type=int, default=400_000)
-    parser.add_argument("--json", metavar="FILE")
     arguments = parser.parse_args()
     game = load_game(arguments.game)
     workers = [int(count) for count in arguments.workers.split(",")]
@@ -97,9 +79,7 @@ def main() -> None:
             f"{row['scheme']:<28}{row['workers']:>8}{row['simulations_per_second']:>16,.0f}"
             f"{row['to_serial']:>10.2f}x{row['to_bare']:>9.2f}"
         )
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump({"game": repr(game), "cores": cores, "rows": rows}, file, indent=1)
+    write_json(arguments, {"game": repr(game), "cores": cores, "rows": rows})
 
 
 if __name__ == "__main__":
