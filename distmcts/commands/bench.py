@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from distmcts.commands.options import apply_overrides
+from distmcts.commands.options import AsJson, apply_overrides
 from distmcts.errors import InputError
 from distmcts.kernels.layout import LOCK_FREE, SHARING
 from distmcts.parallel.names import LEAF, ROOT, SERIAL, TREE
@@ -21,7 +21,7 @@ def run(
     overrides: Annotated[list[str] | None, typer.Argument(help="Settings as key=value.")] = None,
     seconds: Annotated[float, typer.Option(help="Time for the whole bench, compiling apart.")] = 30.0,
     workers: Annotated[int | None, typer.Option(help="Most workers to try. Default: one a core.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure simulations per second of each scheme, side by side, and say which to use."""
     if not 0 < seconds < 3600:

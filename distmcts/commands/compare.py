@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from distmcts.commands import interrupts
-from distmcts.commands.options import apply_overrides, is_override, read_config
+from distmcts.commands.options import KeysForCluster, apply_overrides, read_config, split_overrides
 from distmcts.commands.report import write_outputs
 from distmcts.errors import DistmctsError, InputError
 
@@ -28,7 +28,7 @@ def run(
         str | None,
         typer.Option(help="Have units carried out by a cluster: its address, invitation or run folder.", metavar="ADDRESS"),
     ] = None,
-    keys: Annotated[Path | None, typer.Option(help="Folder of keys for --cluster; see `distmcts keys`.")] = None,
+    keys: KeysForCluster = None,
 ) -> None:
     """Compare serial, leaf, root and tree parallelization of a game: speed, strength, overhead; a report to look at."""
     if cluster is not None:
@@ -47,8 +47,7 @@ def run(
 
 
 def _begin(game: str, overrides: list[str], config: Path | None, out: Path | None, on_cluster: bool) -> Path:
-    if is_override(game):  # the game may come from the configuration, then this is the first override
-        overrides, game = [game, *overrides], ""
+    game, overrides = split_overrides(game, overrides)
     options = apply_overrides(read_config(config), overrides)
     if game:
         options["game"] = game

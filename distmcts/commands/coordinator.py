@@ -11,6 +11,7 @@ import typer
 
 from distmcts.commands import interrupts
 from distmcts.commands.logs import log_to_stderr
+from distmcts.commands.options import Keys
 from distmcts.errors import DistmctsError, InputError
 
 
@@ -18,7 +19,7 @@ def run(
     bind: Annotated[
         str, typer.Option(help="Address to listen at; tcp://*:5555 for all of this machine's.")
     ] = "tcp://127.0.0.1:5555",
-    keys: Annotated[Path | None, typer.Option(help="Folder of keys; default: $DISTMCTS_KEYS or ~/.config/distmcts/keys.")] = None,
+    keys: Keys = None,
     key: Annotated[str | None, typer.Option(help="Name of the own key, if the folder has several.")] = None,
     journal: Annotated[Path | None, typer.Option(help="File to go on from after a restart.")] = None,
     invite: Annotated[

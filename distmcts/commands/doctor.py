@@ -5,12 +5,11 @@ import os
 import platform
 import sys
 from collections.abc import Callable
-from typing import Annotated
 
-import typer
+from distmcts.commands.options import AsJson
 
 
-def run(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> int:
+def run(as_json: AsJson = False) -> int:
     """Check memory, cores, atomics and the compile cache; exit code 1 if something is broken."""
     rows = [(name, *_look(look)) for name, look in _LOOKS.items()]
     if as_json:

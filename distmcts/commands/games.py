@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from distmcts.commands.options import apply_overrides
+from distmcts.commands.options import AsJson, apply_overrides
 
 app = typer.Typer(help="List the games, or check one.", invoke_without_command=True, rich_markup_mode=None)
 
 
 @app.callback()
-def list_them(context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def list_them(context: typer.Context, as_json: AsJson = False) -> None:
     """List the games that can be searched."""
     if context.invoked_subcommand is not None:
         return
@@ -39,7 +39,7 @@ def check(
     name: Annotated[str, typer.Argument(help="Name of the game.")],
     parameters: Annotated[list[str] | None, typer.Argument(help="Its parameters as key=value.")] = None,
     games: Annotated[int, typer.Option(help="Random games to play.", min=1)] = 200,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Test a game against the contract; exit code 1 if it fails."""
     from distmcts.conformance import check as run_checks

@@ -7,17 +7,13 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Make keys for a cluster, allow those of others, list them.", no_args_is_help=True, rich_markup_mode=None)
+from distmcts.commands.options import AsJson, Keys
 
-Folder = Annotated[
-    Path | None, typer.Option("--keys", help="Folder of keys; default: $DISTMCTS_KEYS or ~/.config/distmcts/keys.")
-]
+app = typer.Typer(help="Make keys for a cluster, allow those of others, list them.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("new")
-def new(
-    name: Annotated[str, typer.Argument(help="Name of the key. Default: the host's name.")] = "", keys: Folder = None
-) -> None:
+def new(name: Annotated[str, typer.Argument(help="Name of the key. Default: the host's name.")] = "", keys: Keys = None) -> None:
     """Make a key pair for this machine. The secret half never leaves it; the public one is for others."""
     from distmcts.cluster.keys import key_folder, new_key
 
@@ -27,7 +23,7 @@ def new(
 
 
 @app.command("allow")
-def allow(public: Annotated[Path, typer.Argument(help="A public key file, NAME.key.")], keys: Folder = None) -> None:
+def allow(public: Annotated[Path, typer.Argument(help="A public key file, NAME.key.")], keys: Keys = None) -> None:
     """Let the owner of a public key in (at the coordinator), or trust a coordinator (at a node)."""
     from distmcts.cluster.keys import allow as allow_key
     from distmcts.cluster.keys import key_folder
@@ -38,7 +34,7 @@ def allow(public: Annotated[Path, typer.Argument(help="A public key file, NAME.k
 
 
 @app.command("list")
-def list_them(keys: Folder = None, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def list_them(keys: Keys = None, as_json: AsJson = False) -> None:
     """Show own and allowed keys; public halves only."""
     from distmcts.cluster.keys import describe, key_folder
 

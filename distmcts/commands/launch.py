@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from distmcts.commands import interrupts
-from distmcts.commands.options import apply_overrides, is_override, live_progress, read_config
+from distmcts.commands.options import AsJson, apply_overrides, live_progress, read_config, split_overrides
 from distmcts.errors import InputError
 
 
@@ -24,7 +24,7 @@ def run(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, and make nothing.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Slurm: wait for the job's end and print the result.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Search on many machines: one command from nothing to the merged result. With job=null the cluster stays.
 
@@ -39,11 +39,10 @@ def run(
             raise InputError("--resume and --attach take everything from the run: give one of them, the folder and nothing else")
         folder, settings = open_run(again)
     else:
-        if is_override(config):  # everything may be said on the command line, then this is the first override
-            overrides, config = [config, *(overrides or [])], ""
+        config, overrides = split_overrides(config, overrides)
         if not config and not overrides:
             raise InputError("what is to be launched? e.g. `distmcts launch configs/cluster_local.yaml`")
-        given = apply_overrides(read_config(Path(config) if config else None), overrides or [])
+        given = apply_overrides(read_config(Path(config) if config else None), overrides)
         settings = make_config(given | ({"on": on} if on else {}), config or "distmcts launch")
     if follow and settings.on != "slurm":
         raise InputError(f"--follow: is for slurm; on {settings.on!r} the command always waits")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from distmcts.commands.logs import log_to_stderr
+from distmcts.commands.options import Keys
 from distmcts.errors import InputError
 
 LONGEST_NAME = 60  # a connection's identity has room for it, whatever the letters
@@ -22,7 +23,7 @@ def run(
             envvar="DISTMCTS_INVITATION",
         ),
     ] = None,
-    keys: Annotated[Path | None, typer.Option(help="Folder of keys; default: $DISTMCTS_KEYS or ~/.config/distmcts/keys.")] = None,
+    keys: Keys = None,
     key: Annotated[str | None, typer.Option(help="Name of the own key, if the folder has several.")] = None,
     coordinator: Annotated[str | None, typer.Option(help="Name of the coordinator's key, if several are allowed.")] = None,
     name: Annotated[

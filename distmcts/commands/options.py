@@ -1,13 +1,19 @@
-"""What several commands share: a configuration file, overrides of the form key=value, live progress."""
+"""What several commands share: options, a configuration file, overrides of the form key=value, live progress."""
 
 import sys
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from distmcts.commands import interrupts
 from distmcts.errors import InputError
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Keys = Annotated[Path | None, typer.Option("--keys", help="Folder of keys; default: $DISTMCTS_KEYS or ~/.config/distmcts/keys.")]
+KeysForCluster = Annotated[Path | None, typer.Option("--keys", help="Folder of keys for --cluster; see `distmcts keys`.")]
 
 
 def read_config(path: Path | None) -> dict[str, Any]:
@@ -39,6 +45,11 @@ def one_of(names: Sequence[str]) -> str:
 def is_override(text: str) -> bool:
     """Whether it is a `key=value`; the name of a game may have its parameters in brackets."""
     return "=" in text.partition("(")[0]
+
+
+def split_overrides(first: str, overrides: list[str] | None) -> tuple[str, list[str]]:
+    """The first argument and the overrides. What the first stands for may be left out: then it is an override, too."""
+    return ("", [first, *(overrides or [])]) if is_override(first) else (first, overrides or [])
 
 
 def apply_overrides(config: dict[str, Any], overrides: list[str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import typer
 from distmcts.budget import DEFAULT_SECONDS, make_budget
 from distmcts.cluster.rules import RULES
 from distmcts.commands import interrupts
-from distmcts.commands.options import apply_overrides, is_override, live_progress, one_of, read_config
+from distmcts.commands.options import AsJson, KeysForCluster, apply_overrides, live_progress, one_of, read_config, split_overrides
 from distmcts.errors import InputError, unknown
 
 OWN_KEYS = ("game", "game_parameters", "position", "simulations", "seconds")
@@ -34,15 +34,14 @@ def run(
         str | None,
         typer.Option(help="Search on a cluster: a coordinator's address, an invitation, or a run folder.", metavar="ADDRESS"),
     ] = None,
-    keys: Annotated[Path | None, typer.Option(help="Folder of keys for --cluster; see `distmcts keys`.")] = None,
+    keys: KeysForCluster = None,
     merge: Annotated[str | None, typer.Option(help=f"How a cluster merges: {one_of(RULES)}.")] = None,
     audit: Annotated[bool, typer.Option("--audit", help="Check the conservation laws of the tree afterwards.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Search a position and print the moves, most visited first."""
-    if is_override(game):  # the game may come from the configuration, then this is the first override
-        overrides, game = [game, *(overrides or [])], ""
-    options = apply_overrides(read_config(config), overrides or [])
+    game, overrides = split_overrides(game, overrides)
+    options = apply_overrides(read_config(config), overrides)
     given = {
         "game": game or None,
         "position": position,
@@ -72,14 +71,14 @@ def run(
 
     wanted, limit = make_budget(wanted, limit)
     state = options.pop("position", None)
-    code = 0
+    is_interrupted = False
     with live_progress(wanted, limit) as (on_status, on_progress):
         engine = Engine(name, state, on_status=on_status, **options)
         with engine:
             try:
                 result = engine.search(simulations=wanted, seconds=limit, on_progress=on_progress)
             except KeyboardInterrupt:
-                result, code = engine.result(), 130
+                result, is_interrupted = engine.result(), True
             audits = engine.audit() if audit else []
             drawing = engine.game.draw(engine.state)
     if as_json:
@@ -88,9 +87,7 @@ def run(
         print(f"{drawing}\n\n{result}")
         if audit:
             print(f"audit: {sum(a.nodes for a in audits):,} nodes, all conservation laws hold")
-    if code:
-        print("distmcts: interrupted; this is what was found until then", file=sys.stderr)
-    return code
+    return _interrupted() if is_interrupted else 0
 
 
 def _search_on(where: str, keys: Path | None, game: str, wanted: Any, limit: Any, options: dict[str, Any], as_json: bool) -> int:
@@ -105,10 +102,13 @@ def _search_on(where: str, keys: Path | None, game: str, wanted: Any, limit: Any
     ):
         result = cluster.run(order, on_progress=on_progress, on_status=on_status, on_cancel=interrupts.taken)
     print(json.dumps(result.as_dict()) if as_json else f"{order.game.draw(order.state)}\n\n{result}")
-    if result.stopped_by == "interrupted":
-        print("distmcts: interrupted; this is what was found until then", file=sys.stderr)
-        return 130
-    return 0
+    return _interrupted() if result.stopped_by == "interrupted" else 0
+
+
+def _interrupted() -> int:
+    """Says so, and is the exit code for it."""
+    print("distmcts: interrupted; this is what was found until then", file=sys.stderr)
+    return 130
 
 
 def _check(options: dict[str, Any], more: tuple[str, ...] = ()) -> None:

@@ -3,12 +3,12 @@
 import json
 import sys
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from distmcts.commands import interrupts
+from distmcts.commands.options import Keys
 
 RATE_S = 0.7  # between two looks that make a rate; nodes tell twice a second
 SHOWN_JOBS = 4
@@ -16,7 +16,7 @@ SHOWN_JOBS = 4
 
 def run(
     where: Annotated[str, typer.Argument(help="Address of a coordinator, an invitation, or a run folder.", metavar="ADDRESS")],
-    keys: Annotated[Path | None, typer.Option(help="Folder of keys; default: $DISTMCTS_KEYS or ~/.config/distmcts/keys.")] = None,
+    keys: Keys = None,
     every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.1)] = 1.0,
     once: Annotated[bool, typer.Option("--once", help="Look once, also on a terminal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, once.")] = False,
