@@ -1,12 +1,13 @@
 """How to search, as the user says it: names, defaults, limits. Misspelt names are answered with the nearest allowed one."""
 
 import os
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, create_model, field_validator
 
 from distmcts.configuration import validated
-from distmcts.errors import unknown
+from distmcts.errors import InputError, unknown
 from distmcts.kernels import layout
 from distmcts.kernels.features import SELECTIONS, SETTINGS, Setting
 from distmcts.parallel.names import TREE
@@ -14,6 +15,7 @@ from distmcts.tree.segment import available_bytes, parse_bytes
 
 DEFAULT_MEMORY = 2 << 30
 MAX_WORKERS = 4096
+SEARCH_KEYS = ("game", "game_parameters", "position", "simulations", "seconds")  # of a search, beside its settings
 
 READINGS = {
     "none": layout.READ_NOTHING,
@@ -94,3 +96,18 @@ def _check_scheme(name: str) -> None:
 
     if name not in SCHEMES:
         raise unknown("parallel", name, SCHEMES)
+
+
+def check_keys(options: dict[str, Any], more: Sequence[str] = (), *, place: str = "", kind: str = "setting") -> None:
+    """An InputError if what a user wrote down cannot be a search: `more` keys may be in it, `place` is where it stands."""
+    allowed = [place + key for key in (*SEARCH_KEYS, *more, *SearchSettings.model_fields)]
+    for key in options:
+        if f"{place}{key}" not in allowed:
+            raise unknown(kind, f"{place}{key}", allowed)
+    for key, expected, described in (
+        ("game", str, "text"),
+        ("position", str, "text"),
+        ("game_parameters", dict, "keys of its own"),
+    ):
+        if not isinstance(options.get(key, expected()), expected):
+            raise InputError(f"{place}{key}={options[key]!r}: expected {described}")

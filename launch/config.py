@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from distmcts.cluster.order import Order, make_order
+from distmcts.cluster.rules import CLUSTER_KEYS
 from distmcts.cluster.sockets import check_address
 from distmcts.configuration import validated
-from distmcts.errors import InputError, unknown
-from distmcts.settings import MAX_WORKERS, SearchSettings, make_settings
+from distmcts.errors import InputError
+from distmcts.settings import MAX_WORKERS, check_keys, make_settings
 
-JOB_KEYS = ("game", "game_parameters", "position", "simulations", "seconds", "merge", "share", "merge_s", "wait_s")
 HOST = re.compile(r"[A-Za-z0-9_.\[][A-Za-z0-9_.:@%\[\]-]*")  # never what ssh would take for an option
 
 Way = Literal["local", "ssh", "slurm", "ray"]
@@ -107,17 +107,7 @@ class LaunchConfig(_Section):
     def _job(cls, job: dict[str, Any] | None) -> dict[str, Any] | None:
         if job is None:
             return None
-        allowed = [*JOB_KEYS, *SearchSettings.model_fields]
-        for key in job:
-            if key not in allowed:
-                raise unknown("key", f"job.{key}", [f"job.{name}" for name in allowed])
-        for key, kind, expected in (
-            ("game", str, "text"),
-            ("position", str, "text"),
-            ("game_parameters", dict, "keys of its own"),
-        ):
-            if not isinstance(job.get(key, kind()), kind):
-                raise InputError(f"job.{key}={job[key]!r}: expected {expected}")
+        check_keys(job, CLUSTER_KEYS, place="job.", kind="key")
         if not job.get("game"):
             raise InputError("'job.game' is missing; `distmcts games` lists them")
         return job

@@ -6,11 +6,10 @@ import pytest
 import yaml
 
 from distmcts.budget import make_budget
-from distmcts.commands.search import OWN_KEYS
 from distmcts.demands import check_settings, features_of
 from distmcts.kernels.features import FEATURES
 from distmcts.registry import load_game
-from distmcts.settings import make_settings
+from distmcts.settings import SEARCH_KEYS, make_settings
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 SEARCHES = [
@@ -23,7 +22,7 @@ SEARCHES = [
 
 def read(path: Path):
     content = yaml.safe_load(path.read_text())
-    own = {key: content.pop(key) for key in OWN_KEYS if key in content}
+    own = {key: content.pop(key) for key in SEARCH_KEYS if key in content}
     game = load_game(own["game"], **own.get("game_parameters", {}))
     return own, game, make_settings(**content)
 

@@ -26,6 +26,7 @@ TABLE = {
 }
 RULES = tuple(TABLE)
 DEFAULT_RULE = "sum"
+CLUSTER_KEYS = ("merge", "share", "merge_s", "wait_s")  # of a search on a cluster, beside those of any search
 
 
 def check_rule(name: str, kind: str = "merge rule") -> None:

@@ -8,13 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from distmcts.budget import DEFAULT_SECONDS, make_budget
-from distmcts.cluster.rules import RULES
+from distmcts.cluster.rules import CLUSTER_KEYS, RULES
 from distmcts.commands import interrupts
 from distmcts.commands.options import AsJson, KeysForCluster, apply_overrides, live_progress, one_of, read_config, split_overrides
-from distmcts.errors import InputError, unknown
-
-OWN_KEYS = ("game", "game_parameters", "position", "simulations", "seconds")
-CLUSTER_KEYS = ("merge", "share", "merge_s", "wait_s")  # only on a cluster
+from distmcts.errors import InputError
 
 
 def run(
@@ -58,7 +55,9 @@ def run(
         raise InputError(f"merge={options['merge']}: goes with --cluster; one machine has nothing to merge")
     if cluster is not None and audit:
         raise InputError("--audit: looks at the trees of this machine; with --cluster there are none")
-    _check(options, CLUSTER_KEYS if cluster is not None else ())
+    from distmcts.settings import check_keys
+
+    check_keys(options, CLUSTER_KEYS if cluster is not None else ())
     name = options.pop("game", None)
     if not name:
         raise InputError("which game? e.g. `distmcts search awale`; `distmcts games` lists them")
@@ -109,17 +108,3 @@ def _interrupted() -> int:
     """Says so, and is the exit code for it."""
     print("distmcts: interrupted; this is what was found until then", file=sys.stderr)
     return 130
-
-
-def _check(options: dict[str, Any], more: tuple[str, ...] = ()) -> None:
-    """Settings come from a file or from key=value: whatever cannot be one is named here."""
-    from distmcts.settings import SearchSettings
-
-    allowed = [*OWN_KEYS, *more, *SearchSettings.model_fields]
-    for key in options:
-        if key not in allowed:
-            raise unknown("setting", str(key), allowed)
-    for key, kind in (("game", str), ("position", str), ("game_parameters", dict)):
-        if not isinstance(options.get(key, kind()), kind):
-            expected = "text" if kind is str else "keys of its own"
-            raise InputError(f"{key}={options[key]!r}: expected {expected}")
