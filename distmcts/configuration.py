@@ -3,11 +3,17 @@
 import re
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from distmcts.errors import DistmctsError, InputError, unknown
 
 Model = TypeVar("Model", bound=BaseModel)
+
+
+class Section(BaseModel):
+    """A configuration, or a part of one: no unknown keys, and never changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def validated(model: type[Model], given: dict[str, Any], source: str = "", kind: str = "key") -> Model:

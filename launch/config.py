@@ -3,12 +3,12 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from distmcts.cluster.order import Order, make_order
 from distmcts.cluster.rules import CLUSTER_KEYS
 from distmcts.cluster.sockets import check_address
-from distmcts.configuration import validated
+from distmcts.configuration import Section, validated
 from distmcts.errors import InputError
 from distmcts.settings import MAX_WORKERS, check_keys, make_settings
 
@@ -20,11 +20,7 @@ Workers = Annotated[int, Field(ge=1, le=MAX_WORKERS)]
 Line = Annotated[str, Field(pattern=r"^[^\n]*$")]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class NodeOptions(_Section):
+class NodeOptions(Section):
     """Of every cluster node."""
 
     workers: Workers | None = None
@@ -37,7 +33,7 @@ class NodeOptions(_Section):
         return memory
 
 
-class Reachable(_Section):
+class Reachable(Section):
     """Where the coordinator listens on this machine, and by what address others reach it."""
 
     bind: str = "tcp://*:*"
@@ -49,7 +45,7 @@ class Reachable(_Section):
         return address if address is None else check_address(address, binding=True)
 
 
-class LocalOptions(_Section):
+class LocalOptions(Section):
     nodes: Nodes = 2
 
 
@@ -67,7 +63,7 @@ class SshOptions(Reachable):
         return hosts
 
 
-class SlurmOptions(_Section):
+class SlurmOptions(Section):
     nodes: Nodes = 2
     time: Annotated[str, Field(pattern=r"^[0-9:-]+$")] = "01:00:00"
     partition: Line | None = None
@@ -91,7 +87,7 @@ class RayOptions(Reachable):
     nodes: Nodes | None = None  # none: every machine of the cluster
 
 
-class LaunchConfig(_Section):
+class LaunchConfig(Section):
     """A launch: what to search, and on what. If the job is null, the cluster stays, for searches and experiments of others."""
 
     job: dict[str, Any] | None  # never forgotten by accident: null must be said

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from distmcts.cluster.rules import check_rule
-from distmcts.configuration import validated
+from distmcts.configuration import Section, validated
 from distmcts.errors import unknown
 from distmcts.experiments.variants import Cell, Variant, cells, parse_variant
 from distmcts.match.sprt import Sprt
@@ -19,9 +19,7 @@ Exploration = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Workers = Annotated[int, Field(ge=1, le=MAX_WORKERS)]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Section(Section):
     @field_validator("*")
     @classmethod
     def _once(cls, value: Any) -> Any:
