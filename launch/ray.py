@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from distmcts.cluster.sockets import is_everywhere
 from distmcts.errors import InputError, SearchError
 from launch.commands import different_names, node_arguments
 from launch.config import LaunchConfig, NodeOptions
@@ -118,7 +119,7 @@ class Ray:
         self._group: Any = None
         self.bind = config.ray.bind
         self.reach = config.ray.reach
-        if self.reach is None and ("//*:" in self.bind or "//0.0.0.0:" in self.bind):
+        if self.reach is None and is_everywhere(self.bind):
             self.reach = f"tcp://{ray.util.get_node_ip_address()}:*"
 
     def plan(self) -> list[str]:

@@ -9,12 +9,12 @@ import shlex
 import socket
 import subprocess
 
+from distmcts.cluster.sockets import is_everywhere
 from distmcts.errors import InputError
 from launch.commands import NodeCommand, different_names, node_arguments
 from launch.config import LaunchConfig, SshOptions
 from launch.local import Children
 
-EVERYWHERE = ("//*:", "//0.0.0.0:")
 ASK_S = 10.0
 
 
@@ -25,7 +25,7 @@ class Ssh(Children):
         options = config.ssh
         self.bind = options.bind
         self.reach = options.reach
-        if self.reach is None and any(place in self.bind for place in EVERYWHERE):
+        if self.reach is None and is_everywhere(self.bind):
             self.reach = f"tcp://{_own_address(options)}:*"
         names = different_names([_name(host) for host in options.hosts])
         self.commands = [

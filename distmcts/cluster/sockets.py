@@ -56,6 +56,11 @@ def check_address(address: str, binding: bool = False) -> str:
     return address
 
 
+def is_everywhere(address: str) -> bool:
+    """Whether it is bound on all addresses of a machine, so that it does not say how others reach it."""
+    return any(host in address for host in ("//*:", "//0.0.0.0:", "//[::]:"))
+
+
 def is_local(address: str) -> bool:
     """Whether nobody outside this machine can reach it."""
     if address.startswith("ipc://"):

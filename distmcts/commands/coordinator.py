@@ -40,7 +40,7 @@ def run(
     """
     from distmcts.cluster.keys import AllowedKeys, Invitation, key_folder, make_pair, own_key, write_invitation
     from distmcts.cluster.serve import CoordinatorServer
-    from distmcts.cluster.sockets import check_address, is_local
+    from distmcts.cluster.sockets import check_address, is_everywhere, is_local
 
     check_address(bind, binding=True)
     log = log_to_stderr("distmcts.coordinator")
@@ -58,7 +58,7 @@ def run(
         port = server.address[server.address.rindex(":") :]
         address = server.address if reach is None else re.sub(r":\*$", port, reach)
         if invite is not None:
-            if "//*:" in address or "//0.0.0.0:" in address or "//[::]:" in address:
+            if is_everywhere(address):
                 raise InputError(f"--invite: others cannot reach {address}; say with --reach how they can")
             keys_of_it = (pair.public, guest.public, guest.secret) if pair else (None, None, None)
             write_invitation(invite, Invitation(address, *keys_of_it))
