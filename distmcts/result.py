@@ -103,8 +103,8 @@ class Result:
         return "\n".join(lines)
 
     def _who(self) -> str:
-        workers = _some(self.settings["workers"], "worker")
-        return f"{_some(len(self.cluster_nodes), 'node')} with {workers}" if self.cluster_nodes else workers
+        workers = some(self.settings["workers"], "worker")
+        return f"{some(len(self.cluster_nodes), 'node')} with {workers}" if self.cluster_nodes else workers
 
     def _cluster_lines(self) -> list[str]:
         width = max((len(node.name) for node in self.cluster_nodes), default=0)
@@ -118,5 +118,6 @@ def _in(seconds: float) -> str:
     return f" in {seconds:.2f} s" if seconds else ""
 
 
-def _some(count: int, what: str) -> str:
+def some(count: int, what: str) -> str:
+    """1 node, 2 nodes."""
     return f"{count} {what}{'s' if count != 1 else ''}"

@@ -40,7 +40,7 @@ from distmcts.cluster.rules import DEFAULT_RULE, TABLE
 from distmcts.cluster.sockets import DEFAULT_ADDRESS, Connection, check_address, is_local
 from distmcts.errors import InputError, SearchError
 from distmcts.parallel.stoppers import Progress
-from distmcts.result import NodeResult, Result
+from distmcts.result import NodeResult, Result, some
 
 ASK_S = 0.1  # between two questions
 CONTACT_S = 30.0  # how long a coordinator may be silent before it is given up
@@ -159,7 +159,9 @@ class Cluster:
                 elif reply.state == "unknown":
                     question = submit
                 if on_status and reply.state in ("waiting", "preparing"):
-                    on_status(reply.note or f"{reply.state} (a game is compiled at its first use): {_count_nodes(reply)}")
+                    on_status(
+                        reply.note or f"{reply.state} (a game is compiled at its first use): {some(len(reply.nodes), 'node')}"
+                    )
                 if on_progress and reply.state in ("searching", "ending"):
                     on_progress(self._progress(order, reply))
                 time.sleep(ASK_S)
@@ -334,8 +336,3 @@ def _line(game: Any, state: Any, moves: list[int]) -> tuple[str, ...]:
         return names_of(game, state, moves)
     except InputError:
         return ()
-
-
-def _count_nodes(standing: Standing) -> str:
-    count = len(standing.nodes)
-    return f"{count} node{'s' if count != 1 else ''}"

@@ -9,6 +9,7 @@ import typer
 
 from distmcts.commands import interrupts
 from distmcts.commands.options import Keys
+from distmcts.result import some
 
 RATE_S = 0.7  # between two looks that make a rate; nodes tell twice a second
 SHOWN_JOBS = 4
@@ -87,7 +88,7 @@ def _page(status, before: dict[str, int], passed_s: float):
     from rich.markup import escape  # texts of other machines may look like markup
     from rich.table import Table
 
-    nodes = Table(title=f"{_some(len(status.nodes), 'node')}, coordinator up {status.uptime_s:,.0f} s", title_justify="left")
+    nodes = Table(title=f"{some(len(status.nodes), 'node')}, coordinator up {status.uptime_s:,.0f} s", title_justify="left")
     for column, side in (
         ("node", "left"),
         ("workers", "right"),
@@ -100,7 +101,7 @@ def _page(status, before: dict[str, int], passed_s: float):
         made = node.simulations - before.get(node.name, node.simulations)
         rate = f"{made / passed_s:,.0f}" if passed_s > 0 and made > 0 else ""
         nodes.add_row(escape(node.name), str(node.workers), f"{node.simulations:,}", rate, escape(node.state))
-    jobs = Table(title=_some(len(status.jobs), "job"), title_justify="left")
+    jobs = Table(title=some(len(status.jobs), "job"), title_justify="left")
     for column, side in (("job", "left"), ("what", "left"), ("state", "left"), ("done", "right")):
         jobs.add_column(column, justify=side)
     for job in status.jobs[-SHOWN_JOBS:]:
@@ -113,10 +114,6 @@ def _page(status, before: dict[str, int], passed_s: float):
     if status.dropped:
         parts.append(escape("dropped messages: " + ", ".join(f"{what}: {count}" for what, count in status.dropped.items())))
     return Group(*parts)
-
-
-def _some(count: int, what: str) -> str:
-    return f"{count} {what}{'s' if count != 1 else ''}"
 
 
 def _moves(job):
