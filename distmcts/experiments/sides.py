@@ -8,7 +8,7 @@ from typing import Any
 from distmcts.engine import Engine
 from distmcts.errors import InputError
 from distmcts.experiments.config import CompareConfig
-from distmcts.experiments.machines import Machines
+from distmcts.experiments.machines import BYTES_PER_SIMULATION, Machines
 from distmcts.experiments.variants import ONE_SERIAL, Cell
 from distmcts.game import CompiledGame
 from distmcts.match.play import Choose
@@ -16,7 +16,6 @@ from distmcts.parallel.drive import Effort
 from distmcts.parallel.names import SERIAL, SIMULATED
 from distmcts.tree.segment import available_bytes, show_bytes
 
-BYTES_PER_SIMULATION = 160  # more than any game here takes
 LEAST_MEMORY = 8 << 20
 MEMORY_AT_TIME = 512 << 20  # pages that are not used cost nothing
 
