@@ -1,7 +1,9 @@
 """What goes wrong through no fault of the program: one line for the user, no traceback on the command line."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 class DistmctsError(Exception):
@@ -18,6 +20,15 @@ class GameError(DistmctsError):
 
 class SearchError(DistmctsError):
     """A search could not be carried on."""
+
+
+@contextmanager
+def file_errors(path: Path) -> Iterator[None]:
+    """What goes wrong with files is told to the user: which file, and what the system says."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{error.filename or path}: {error.strerror}") from None
 
 
 def unknown(kind: str, given: str, allowed: Iterable[str]) -> InputError:

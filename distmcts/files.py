@@ -1,6 +1,7 @@
-"""Writing files so that a reader, or a crash, never finds half of one."""
+"""Writing files so that a reader, or a crash, never finds half of one; folders for new runs."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,13 @@ def whole_file(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def free_run_folder(name: str) -> Path:
+    """Where a new run can go: a folder that does not exist, with the name and the time in its own. Nothing is made."""
+    stamped = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    candidates = [stamped, *(f"{stamped}-{number}" for number in range(2, 1000))]
+    return next(path for path in (Path("runs", candidate) for candidate in candidates) if not path.exists())
 
 
 def write_whole(path: Path, text: str) -> None:

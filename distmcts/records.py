@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from distmcts.errors import InputError, SearchError
+from distmcts.errors import InputError, SearchError, file_errors
 from distmcts.files import whole_file
 
 Record = dict[str, Any]
@@ -88,10 +88,8 @@ class Records:
 
 def read_records(path: Path) -> list[Record]:
     """All records of a run that may still be going on."""
-    try:
+    with file_errors(path):
         content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
     return parse_records(content[: content.rfind(b"\n") + 1], path)
 
 

@@ -13,7 +13,6 @@ import fcntl
 import json
 import os
 import shlex
-import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from typing import Any
 import yaml
 
 from distmcts.errors import InputError
-from distmcts.files import write_whole
+from distmcts.files import free_run_folder, write_whole
 from distmcts.result import Move, NodeResult, Result
 from launch.config import LaunchConfig, make_config
 
@@ -105,9 +104,7 @@ def planned_folder(config: LaunchConfig, out: Path | None) -> Path:
             raise InputError(f"{out}: is there already; a run has a folder of its own{hint}")
         return out
     game = "".join(letter if letter.isalnum() or letter in "_-" else "-" for letter in config.name)
-    name = f"{game[:60].strip('-') or 'run'}-{time.strftime('%Y%m%d-%H%M%S')}"
-    candidates = [Path("runs", name), *(Path("runs", f"{name}-{number}") for number in range(2, 1000))]
-    return next(path for path in candidates if not path.exists())
+    return free_run_folder(game[:60].strip("-") or "run")
 
 
 def new_run(config: LaunchConfig, out: Path | None) -> RunFolder:

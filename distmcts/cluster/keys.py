@@ -25,7 +25,7 @@ import zmq
 import zmq.auth
 from zmq.utils import z85
 
-from distmcts.errors import InputError, unknown
+from distmcts.errors import InputError, file_errors, unknown
 from distmcts.files import whole_file
 
 MOST_REFUSED = 1000  # that are told of
@@ -85,12 +85,10 @@ def new_key(folder: Path, name: str) -> Path:
         if path.exists():
             raise InputError(f"{path}: is there already; remove it, or give another name")
     pair = make_pair(name)
-    try:
+    with file_errors(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_secret(secret_file, _certificate(pair.public, pair.secret))
         _write(public_file, _certificate(pair.public), 0o644)
-    except OSError as error:
-        raise InputError(f"{error.filename or folder}: {error.strerror}") from None
     return public_file
 
 
@@ -119,13 +117,11 @@ def allow(folder: Path, public_file: Path) -> str:
     _check_name(name)
     public, _ = _load(public_file)
     place = folder / ALLOWED / f"{name}{PUBLIC}"
-    try:
+    with file_errors(place):
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if place.exists() and _load(place)[0] != public:
             raise InputError(f"{place}: another key has this name already; remove it, or rename the new one")
         _write(place, _certificate(public), 0o644)
-    except OSError as error:
-        raise InputError(f"{error.filename or place}: {error.strerror}") from None
     return name
 
 
@@ -191,10 +187,8 @@ class AllowedKeys:
 
 
 def write_invitation(path: Path, invitation: Invitation) -> None:
-    try:
+    with file_errors(path):
         write_secret(path, invitation.to_line() + "\n")
-    except OSError as error:
-        raise InputError(f"{error.filename or path}: {error.strerror}") from None
 
 
 def read_invitation(path: Path) -> Invitation:

@@ -14,7 +14,7 @@ def run(folder: Annotated[Path, typer.Argument(help="Folder of a run.", metavar=
 
 def write_outputs(folder: Path) -> None:
     """Write what is computed from records."""
-    from distmcts.errors import InputError
+    from distmcts.errors import file_errors
     from distmcts.experiments.report import write_report
     from distmcts.experiments.results import results_csv
     from distmcts.experiments.run_folder import RECORDS, REPORT, RESULTS, open_run
@@ -24,8 +24,6 @@ def write_outputs(folder: Path) -> None:
 
     config, manifest = open_run(folder)
     summary = summarise(config, manifest, read_records(folder / RECORDS))
-    try:
+    with file_errors(folder):
         write_whole(folder / RESULTS, results_csv(summary))
         write_report(summary, folder / REPORT)
-    except OSError as error:
-        raise InputError(f"{error.filename or folder}: {error.strerror}") from None

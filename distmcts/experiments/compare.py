@@ -12,12 +12,8 @@ from distmcts.experiments.config import CompareConfig
 from distmcts.experiments.measure import Measurements
 from distmcts.experiments.plan import Plan, tuned_c
 from distmcts.experiments.remote import measured_by
-from distmcts.experiments.run_folder import CONFIG, RECORDS, conditions
+from distmcts.experiments.run_folder import BEGUN, CONFIG, FINISHED, RECORDS, RESUMED, conditions
 from distmcts.records import Record, Records
-
-BEGUN = "begun"  # the first record of a run: how many units it has, if no match ends early
-RESUMED = "resumed"  # where a run was gone on with, and on what machine
-FINISHED = "finished"  # the last one
 
 
 class Standing(NamedTuple):

@@ -12,7 +12,6 @@ import platform
 import shlex
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,9 @@ from typing import Any
 import psutil
 import yaml
 
-from distmcts.errors import InputError
+from distmcts.errors import InputError, file_errors
 from distmcts.experiments.config import CompareConfig, make_config
-from distmcts.files import write_whole
+from distmcts.files import free_run_folder, write_whole
 from distmcts.version import __version__
 
 CONFIG = "config.yaml"
@@ -31,29 +30,27 @@ RECORDS = "records.jsonl"
 REPORT = "report.html"
 RESULTS = "results.csv"
 
+# Kinds of records that are no units:
+BEGUN = "begun"  # the first: how many units the run has, if no match ends early
+RESUMED = "resumed"  # where the run was resumed, and on what machine
+FINISHED = "finished"  # the last
+
 
 def new_run(config: CompareConfig, overrides: list[str], folder: Path | None) -> Path:
     """Make the folder of a new run; an existing one is never written over."""
     if folder is None:
-        folder = _free_folder(Path("runs"), f"{config.game}-{time.strftime('%Y%m%d-%H%M%S')}")
+        folder = free_run_folder(config.game)
     if (folder / RECORDS).exists():
         raise InputError(f"{folder}: holds a run already; go on with it: distmcts compare --resume {shlex.quote(str(folder))}")
     if folder.is_dir() and any(folder.iterdir()):
         raise InputError(f"{folder}: is not empty; a run has a folder of its own")
-    try:
+    with file_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "overrides.txt", "".join(f"{line}\n" for line in overrides))
         write_whole(folder / MANIFEST, json.dumps(_manifest(config), indent=1) + "\n")
         write_whole(folder / CONFIG, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
         (folder / RECORDS).touch()
-    except OSError as error:
-        raise InputError(f"{error.filename or folder}: {error.strerror}") from None
     return folder
-
-
-def _free_folder(parent: Path, name: str) -> Path:
-    candidates = [parent / name, *(parent / f"{name}-{i}" for i in range(2, 1000))]
-    return next(path for path in candidates if not path.exists())
 
 
 def open_run(folder: Path) -> tuple[CompareConfig, dict[str, Any]]:

@@ -16,6 +16,7 @@ from distmcts.experiments.plan import (
     tuning_agreement,
     tuning_cells,
 )
+from distmcts.experiments.run_folder import BEGUN, FINISHED, RESUMED
 from distmcts.experiments.sides import Side, sides
 from distmcts.experiments.units import seed_of
 from distmcts.experiments.variants import ONE_SERIAL, Cell
@@ -37,9 +38,9 @@ def summarise(config: CompareConfig, manifest: Row, records: list[Record]) -> Ro
         "title": f"Parallel search of {config.game}",
         "game": f"{config.game}({', '.join(f'{key}={value}' for key, value in config.game_parameters.items())})",
         "manifest": manifest,
-        "finished": any(record["kind"] == "finished" for record in records),
+        "finished": any(record["kind"] == FINISHED for record in records),
         "units_done": sum("took_s" in record for record in records),
-        "units_planned": next((record["planned"] for record in records if record["kind"] == "begun"), 0),
+        "units_planned": next((record["planned"] for record in records if record["kind"] == BEGUN), 0),
         "budgets": config.budgets.model_dump(),
         "tuning": _tuning(config, records),
         "speed": _speed(config, records),
@@ -59,7 +60,7 @@ def _of_cell(cell: Cell) -> Row:
 
 def _notes(config: CompareConfig, manifest: Row, records: list[Record]) -> list[str]:
     notes = []
-    resumed = [record for record in records if record["kind"] == "resumed"]
+    resumed = [record for record in records if record["kind"] == RESUMED]
     if resumed:
         changed = any(record[key] != manifest.get(key) for record in resumed for key in ("distmcts", "git", "cpu", "cores"))
         where = "with another version or on another machine: do not mix those" if changed else "on the same machine and version"
