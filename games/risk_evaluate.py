@@ -35,7 +35,7 @@ from distmcts.kernels.jit import kernel
 from games.risk_dice import win_chance
 from games.risk_map import ALL_BONUSES, BONUSES, CONTINENT_SETS, NEIGHBOURS, TERRITORIES, around, recruits
 from games.risk_recruit import MOST
-from games.risk_state import DEAL, OWNED, PHASE, PLAYER, other, own, troops
+from games.risk_state import DEAL, OWNED, PHASE, PLAYER, army, other, own, troops
 
 # Printed by risk_fit.py, which says how they were found.
 WEIGHTS = {
@@ -57,16 +57,6 @@ FEATURES = tuple(WEIGHTS)
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
-
-
-@kernel
-def army(state, territories):
-    """All troops on a set of territories."""
-    total = 0
-    while territories != _0:
-        total += troops(state, lowest_one(territories))
-        territories &= territories - _1
-    return total
 
 
 @kernel

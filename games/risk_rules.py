@@ -27,6 +27,7 @@ from games.risk_state import (
     PHASE,
     RECRUIT,
     SOURCE,
+    army,
     deal_out,
     end_attack,
     end_turn,
@@ -70,11 +71,7 @@ def attack_sources(state):
 @kernel
 def spare_troops(state, territories):
     """All troops of a set of territories but one each."""
-    total = -count_ones(territories)
-    while territories != _0:
-        total += troops(state, lowest_one(territories))
-        territories &= territories - _1
-    return total
+    return army(state, territories) - count_ones(territories)
 
 
 @kernel

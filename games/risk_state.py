@@ -63,6 +63,16 @@ def troops(state, territory):
 
 
 @kernel
+def army(state, territories):
+    """All troops on a set of territories."""
+    total = 0
+    while territories != _0:
+        total += troops(state, lowest_one(territories))
+        territories &= territories - _1
+    return total
+
+
+@kernel
 def own(state):
     """The territories of the player whose turn it is."""
     return state[OWNED + np.int64(state[PLAYER])]
