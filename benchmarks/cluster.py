@@ -44,7 +44,7 @@ def coordinator(folder: Path) -> Iterator[tuple[psutil.Popen, Path]]:
     invitation = folder / "invitation.json"
     command = [sys.executable, "-m", "distmcts", "coordinator", "--bind", "tcp://127.0.0.1:*", "--invite", str(invitation)]
     process = psutil.Popen(
-        [*command, "--journal", str(folder / "journal.jsonl")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*command, "--recovery", str(folder / "recovery.jsonl")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         while not invitation.exists():

@@ -1,6 +1,6 @@
 """A file of records: one line of JSON each, appended and on the disk before anybody goes on.
 
-The units of a run are kept like this, and the journal of a coordinator; the file is the only truth, everything else is computed
+The units of a run are kept like this, and a coordinator's recovery file; the file is the only truth, everything else is computed
 from it. The last key of a line is a checksum of the others. A last line without its end was being written when the power went:
 it is cut off, and what it told of is done again. Any other damage is an error that names the line: what is in the file may be
 hours of work, and nothing in it is thrown away in silence.

@@ -22,7 +22,7 @@ def node_arguments(name: str, options: NodeOptions, invitation: str = "-") -> li
 
 def coordinator_arguments(folder: RunFolder, bind: str, reach: str | None) -> list[str]:
     """After `python`. The folder of keys is there only if somebody made it: keys are made for the occasion otherwise."""
-    files = ["--keys", str(folder.keys), "--invite", str(folder.invitation), "--journal", str(folder.journal)]
+    files = ["--keys", str(folder.keys), "--invite", str(folder.invitation), "--recovery", str(folder.recovery)]
     return ["-m", "distmcts", "coordinator", "--bind", bind, *([] if reach is None else ["--reach", reach]), *files]
 
 

@@ -1,7 +1,7 @@
 """The life of a launched run: coordinator, cluster nodes, search, result, end. The same for every launcher but Slurm, where a job
 script does it (slurm.py).
 
-Whatever ends it early, the coordinator first puts a checkpoint into its journal; the run can be gone on with from there.
+Whatever ends it early, the coordinator first writes a checkpoint to its recovery file, and the run can be resumed from there.
 """
 
 import shlex

@@ -3,7 +3,7 @@
 runs/awale-20261117-190000/
     config.yaml        what was asked, whole; written once
     invitation.json    address and keys while the coordinator runs; private
-    journal.jsonl      the coordinator's: a run that was stopped goes on from it
+    recovery.jsonl     the coordinator's: a run that was stopped goes on from it
     logs/              one file for the coordinator, one for each cluster node
     job.sh             Slurm: the script that was submitted; slurm_job_id, as what
     result.json        what was found; there is none before the end
@@ -34,7 +34,7 @@ class RunFolder:
         self.path = path.absolute()  # processes elsewhere have other working folders
         self.config = self.path / "config.yaml"
         self.invitation = self.path / "invitation.json"
-        self.journal = self.path / "journal.jsonl"
+        self.recovery = self.path / "recovery.jsonl"
         self.logs = self.path / "logs"
         self.result = self.path / "result.json"
         self.keys = self.path / "keys"  # of the coordinator, if it is not to make some for the occasion

@@ -2,7 +2,7 @@
 job's first machine, one node process on each by `srun`, and the search.
 
 The script survives what Slurm does to jobs. Shortly before the time limit it gets a signal, has the coordinator make a checkpoint
-and puts itself back into the queue; when it is started again, for whatever reason, the coordinator goes on from its journal.
+and puts itself back into the queue; whenever it is started again, the coordinator goes on from its recovery file.
 """
 
 import re
@@ -39,7 +39,7 @@ run={run}
 first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 address=$(scontrol show node -o "$first" | grep -o 'NodeAddr=[^ ]*' | cut -d = -f 2)
 
-# The coordinator puts what was found into its journal and sends the nodes home. Whoever does not go is ended with the job.
+# The coordinator puts what was found into its recovery file and sends the nodes home. Whoever does not go is ended with the job.
 coordinator= search=
 checkpoint() {{
     kill $search 2>/dev/null

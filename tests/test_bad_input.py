@@ -87,7 +87,7 @@ CASES = [
     Case("node --invitation {folder}/list.yaml", "list.yaml: is no invitation to a cluster"),
     Case("coordinator --bind tcp://1.2.3.4.5.6:5 --no-keys", "cannot bind to tcp://1.2.3.4.5.6:5"),
     Case("coordinator --bind tcp://*:5555 --keys {folder}", "has no secret key"),
-    Case("coordinator --journal {folder}/list.yaml", "list.yaml, line 1: this record is damaged"),
+    Case("coordinator --recovery {folder}/list.yaml", "list.yaml, line 1: this record is damaged"),
     Case("status tcp://127.0.0.1:1 --once", "no answer from tcp://127.0.0.1:1 for 5 s; is a coordinator there?"),
     Case("launch {folder}/none.yaml", "No such file"),
 ]

@@ -155,7 +155,7 @@ class BatchJob:
                 self._send(source, Stop(self.name))
 
     def suspend(self, now: float) -> None:
-        """Every outcome is in the journal already."""
+        """Every outcome is in the recovery file already."""
 
     def restore(self, entry: dict[str, Any]) -> None:
         if entry["kind"] == "outcome":

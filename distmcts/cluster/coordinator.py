@@ -77,7 +77,7 @@ class Peer:
 
 
 class Coordinator:
-    """`send(identity, message)`; `note(entry, durable)` puts an entry into the journal."""
+    """`send(identity, message)`; `note(entry, durable)` puts an entry into the recovery file."""
 
     def __init__(self, send: Callable[[bytes, Message], None], note: Callable[[dict[str, Any], bool], None], now: float):
         self.name = secrets.token_hex(8)
@@ -386,6 +386,6 @@ class Coordinator:
             self._send(identity, Leave(reason))
 
     def suspend(self, now: float) -> None:
-        """Put into the journal what is needed to go on later."""
+        """Put into the recovery file what is needed to go on later."""
         for job in self.jobs.values():
             job.suspend(now)

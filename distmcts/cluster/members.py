@@ -28,7 +28,7 @@ class Member:
     told: int = 0  # simulations, as its last heartbeat says
     began: float | None = None
     reported: float | None = None  # when its last report came
-    noted: float = float("-inf")  # when its report was last put into the journal
+    noted: float = float("-inf")  # when its report was last put into the recovery file
     ending: Ending | None = None
 
     @property

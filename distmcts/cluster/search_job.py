@@ -36,11 +36,11 @@ from distmcts.parallel.stoppers import Decided, Progress
 GATHER_S = 1.0  # once a node is ready: how long the others are waited for, or as long as it took itself; it may have compiled
 GRACE_S = 0.7  # after the end of time: how long last reports are waited for
 RETURN_S = 2.0  # after a restart: how long nodes have to come back
-JOURNAL_S = 1.0  # between two entries in the journal of what a node has found
+RECOVERY_S = 1.0  # between two entries in the recovery file of what a node has found
 SHOWN = 20  # rows of a standing
 
 Send = Callable[[Source, Message], None]
-Note = Callable[..., None]  # an entry in the journal: a dictionary, and whether it must be on the disk
+Note = Callable[..., None]  # an entry in the recovery file: a dictionary, and whether it must be on the disk
 
 
 class SearchJob:
@@ -160,8 +160,8 @@ class SearchJob:
         member.is_silent, member.reported = False, now
         if report.ending is not None and member.state != "finished":
             member.state, member.ending = "finished", report.ending
-        # With many nodes each comes into the journal less often: it must be read within seconds after a restart.
-        if report.ending is not None or now - member.noted >= JOURNAL_S * max(1.0, len(self.members) / 20):
+        # With many nodes each comes into the recovery file less often: it must be read within seconds after a restart.
+        if report.ending is not None or now - member.noted >= RECOVERY_S * max(1.0, len(self.members) / 20):
             self._note_report(source, whole=False)
             member.noted = now
         if TABLE[self.search.merge].exchanges and member.state == "searching" and len(self.tally.entries) > 1:
@@ -171,7 +171,7 @@ class SearchJob:
         return True
 
     def _note_report(self, source: Source, whole: bool) -> None:
-        """Put a node's newest report into the journal: all of it, or what the answer needs."""
+        """Put a node's newest report into the recovery file: all of it, or what the answer needs."""
         entry = self.tally.entries[source]
         told = entry.told if whole else {path: statistic for path, statistic in entry.told.items() if len(path) <= 1}
         is_last = source in self._finished_before or source in self.members and self.members[source].ending is not None
@@ -294,7 +294,7 @@ class SearchJob:
             self._fail("interrupted before it began")
 
     def suspend(self, now: float) -> None:
-        """A checkpoint: what was found and the time left are in the journal, and the search can go on from there."""
+        """A checkpoint: what was found and the time left are in the recovery file, and the search can go on from there."""
         if self.state == "ending":  # nothing is left to go on with
             self._finish(now)
         if self.is_over:
@@ -345,7 +345,7 @@ class SearchJob:
     # ---- after a restart --------------------------------------------------------------------------------------------------
 
     def restore(self, entry: dict[str, Any]) -> None:
-        """Take an entry of the journal back."""
+        """Take an entry of the recovery file back."""
         kind = entry["kind"]
         if kind == "report":
             source = (entry["node"], entry["epoch"])

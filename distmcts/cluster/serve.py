@@ -1,4 +1,4 @@
-"""The coordinator as a process: a socket, a clock and a journal around coordinator.py."""
+"""The coordinator as a process: a socket, a clock and a recovery file around coordinator.py."""
 
 import logging
 import time
@@ -8,9 +8,9 @@ from pathlib import Path
 import zmq
 
 from distmcts.cluster.coordinator import Coordinator
-from distmcts.cluster.journal import Journal
 from distmcts.cluster.keys import AllowedKeys, KeyPair
 from distmcts.cluster.messages import FROM_CLIENTS, FROM_NODES, BadFrame, Message, Reader, Rejected, Stop, write
+from distmcts.cluster.recovery import RecoveryFile
 from distmcts.cluster.sockets import Server
 
 TICK_S = 0.02
@@ -22,22 +22,22 @@ log = logging.getLogger("distmcts.coordinator")
 
 
 class CoordinatorServer:
-    """Owns socket and journal: use it with `with`, or call `close`. `run` blocks until it is asked to end."""
+    """Owns socket and recovery file: use it with `with`, or call `close`. `run` blocks until it is asked to end."""
 
     def __init__(
-        self, address: str, pair: KeyPair | None = None, allowed: AllowedKeys | None = None, journal: Path | None = None
+        self, address: str, pair: KeyPair | None = None, allowed: AllowedKeys | None = None, recovery: Path | None = None
     ):
         self._context = zmq.Context()
-        self._journal: Journal | None = None
+        self._recovery: RecoveryFile | None = None
         self._server: Server | None = None
         self._reader = Reader(FROM_NODES | FROM_CLIENTS)
         self._checkpoint = False
         try:
-            self._journal = Journal(journal)
+            self._recovery = RecoveryFile(recovery)
             self._server = Server(self._context, address, pair, allowed)
             now = time.monotonic()
-            self.coordinator = Coordinator(self._send, self._journal.note, now)
-            self._journal.replay(self.coordinator, now)
+            self.coordinator = Coordinator(self._send, self._recovery.note, now)
+            self._recovery.replay(self.coordinator, now)
         except BaseException:
             self.close()
             raise
@@ -50,7 +50,7 @@ class CoordinatorServer:
             log.debug("could not send to %s: %s", identity.hex()[:16], error)
 
     def checkpoint(self) -> None:
-        """End soon, with everything in the journal that is needed to go on later. May be called from a signal handler."""
+        """End soon, with everything in the recovery file that is needed to go on later. May be called from a signal handler."""
         self._checkpoint = True
 
     def run(self, on_turn: Callable[[], None] = lambda: None) -> None:
@@ -79,7 +79,7 @@ class CoordinatorServer:
         while job is not None and time.monotonic() < end and not job.is_over and job.awaits_reports():
             self._receive(TICK_S)
         coordinator.suspend(now)  # the time that went by while waiting for reports is nobody's search time
-        log.info("checkpoint: the journal has everything that was reported")
+        log.info("checkpoint: the recovery file has everything that was reported")
         coordinator.end("checkpoint")
 
     def _turn(self, timeout_s: float) -> None:
@@ -115,8 +115,8 @@ class CoordinatorServer:
         if self._server is not None:
             self._server.socket.setsockopt(zmq.LINGER, 500)
             self._server.close()
-        if self._journal is not None:
-            self._journal.close()
+        if self._recovery is not None:
+            self._recovery.close()
         self._context.destroy(linger=500)
 
     def __enter__(self) -> "CoordinatorServer":

@@ -21,7 +21,7 @@ def run(
     ] = "tcp://127.0.0.1:5555",
     keys: Keys = None,
     key: Annotated[str | None, typer.Option(help="Name of the own key, if the folder has several.")] = None,
-    journal: Annotated[Path | None, typer.Option(help="File to go on from after a restart.")] = None,
+    recovery: Annotated[Path | None, typer.Option(help="File to go on from after a restart.")] = None,
     invite: Annotated[
         Path | None, typer.Option(help="Write an invitation here, for nodes and clients: address and keys in one private file.")
     ] = None,
@@ -34,7 +34,7 @@ def run(
     ] = False,
     open_to_all: Annotated[bool, typer.Option("--no-keys", help="Neither encrypt nor check who comes in.")] = False,
 ) -> int:
-    """Run a coordinator until Ctrl-C. SIGUSR1: put a checkpoint into the journal, send the nodes home, and end.
+    """Run a coordinator until Ctrl-C. SIGUSR1: put a checkpoint into the recovery file, send the nodes home, and end.
 
     On this machine's loopback addresses no keys are needed; on others both sides must know each other's keys.
     """
@@ -52,7 +52,7 @@ def run(
         allowed = AllowedKeys(folder if folder.is_dir() else None, {"guest": guest.public} if guest else {})
     if reach is not None:
         check_address(reach, binding=True)
-    with CoordinatorServer(bind, pair, allowed, journal) as server:
+    with CoordinatorServer(bind, pair, allowed, recovery) as server:
         for number in (signal.SIGUSR1, *([signal.SIGTERM] if at_term else [])):
             signal.signal(number, lambda *_: server.checkpoint())
         port = server.address[server.address.rindex(":") :]
@@ -62,7 +62,7 @@ def run(
                 raise InputError(f"--invite: others cannot reach {address}; say with --reach how they can")
             keys_of_it = (pair.public, guest.public, guest.secret) if pair else (None, None, None)
             write_invitation(invite, Invitation(address, *keys_of_it))
-        log.info("at %s%s", server.address, f", journal {journal}" if journal else "")
+        log.info("at %s%s", server.address, f", recovery file {recovery}" if recovery else "")
         if pair is None and not is_local(bind):
             log.warning("anybody who can reach %s can use this cluster", bind)
         print(address, flush=True)

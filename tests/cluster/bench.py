@@ -6,7 +6,7 @@ import msgspec
 
 from distmcts.cluster import messages as m
 from distmcts.cluster.coordinator import Coordinator
-from distmcts.cluster.journal import Journal
+from distmcts.cluster.recovery import RecoveryFile
 from tests.cluster.simulated import MemoryRecords, a_search
 
 TICK_S = 0.05
@@ -16,13 +16,13 @@ CLIENT = b"client"
 class Bench:
     """Whatever the coordinator sends must be readable, and what it notes must be JSON.
 
-    To be opened with `patch.object(journal, "time", bench)` if the journal's times matter.
+    To be opened with `patch.object(recovery, "time", bench)` if the recovery file's times matter.
     """
 
     def __init__(self) -> None:
         self.now = 1000.0
         self.sent: list[tuple[bytes, m.Message]] = []
-        self.lines: list[str] = []  # of the journal
+        self.lines: list[str] = []  # of the recovery file
         self._to_nodes, self._to_clients = m.Reader(m.TO_NODES), m.Reader(m.TO_CLIENTS)
         self.coordinator = Coordinator(self._send, self._note, self.now)
 
@@ -39,11 +39,11 @@ class Bench:
         self.lines.append(json.dumps({"at": self.now, **msgspec.to_builtins(entry, str_keys=True)}, allow_nan=False))
 
     def start_again(self) -> None:
-        """Another coordinator goes on from the journal."""
-        journal = Journal(None)
-        journal._records = MemoryRecords(self.lines)
+        """Another coordinator goes on from the recovery file."""
+        recovery = RecoveryFile(None)
+        recovery._records = MemoryRecords(self.lines)
         self.coordinator = Coordinator(self._send, self._note, self.now)
-        journal.replay(self.coordinator, self.now)
+        recovery.replay(self.coordinator, self.now)
 
     # ---- what comes in ----------------------------------------------------------------------------------------------------
 

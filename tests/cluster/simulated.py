@@ -14,9 +14,8 @@ from unittest.mock import patch
 
 import msgspec
 
-from distmcts.cluster import journal as journal_module
+from distmcts.cluster import recovery as recovery_module
 from distmcts.cluster.coordinator import Coordinator
-from distmcts.cluster.journal import Journal
 from distmcts.cluster.merging import unpack
 from distmcts.cluster.messages import (
     FROM_CLIENTS,
@@ -35,7 +34,8 @@ from distmcts.cluster.messages import (
     Stop,
     write,
 )
-from distmcts.cluster.search_job import JOURNAL_S
+from distmcts.cluster.recovery import RecoveryFile
+from distmcts.cluster.search_job import RECOVERY_S
 from tests.cluster.simulated_node import GrowingTree, SimulatedNode
 from tests.reference.merging import Book, Delivered
 
@@ -60,7 +60,7 @@ class Weather:
 
 
 class MemoryRecords:
-    """Of a journal; its lines outlive the coordinator, and go through JSON as on a disk."""
+    """Of a recovery file; its lines outlive the coordinator, and go through JSON as on a disk."""
 
     path = "memory"
 
@@ -79,14 +79,14 @@ class MemoryRecords:
 
 
 class World:
-    """Owns the clock. `journal.time` is the world while it is `open`."""
+    """Owns the clock. `recovery.time` is the world while it is `open`."""
 
     def __init__(self, seed: int, weather: Weather | None = None):
         self.choose = random.Random(seed)
         self.now = 1000.0
         self.weather = weather or Weather()
         self.nodes: dict[bytes, SimulatedNode] = {}
-        self.suspended_at: dict[float, float] = {}  # by the journal's time: when the checkpoint began
+        self.suspended_at: dict[float, float] = {}  # by the recovery file's time: when the checkpoint began
         self.disk: list[str] = []
         self.replies: list[Message] = []
         self.coordinator: Coordinator | None = None
@@ -100,7 +100,7 @@ class World:
 
     @contextmanager
     def open(self):
-        with patch.object(journal_module, "time", self):
+        with patch.object(recovery_module, "time", self):
             self.start_coordinator()
             yield self
 
@@ -127,12 +127,12 @@ class World:
     def start_coordinator(self) -> None:
         if self.coordinator is not None:
             return
-        journal = Journal(None)
-        journal._records = MemoryRecords(self.disk)
-        coordinator = self.coordinator = Coordinator(self._send, journal.note, self.now)
+        recovery = RecoveryFile(None)
+        recovery._records = MemoryRecords(self.disk)
+        coordinator = self.coordinator = Coordinator(self._send, recovery.note, self.now)
         self.started_at = self.now
         self._known.clear()
-        journal.replay(coordinator, self.now)
+        recovery.replay(coordinator, self.now)
         self._remember()
         self.after(0.0, lambda: self._tick(coordinator))
 
@@ -140,7 +140,7 @@ class World:
         self.coordinator = None
 
     def _remember(self) -> None:
-        """What a coordinator that is started again may still know: what stands in the journal."""
+        """What a coordinator that is started again may still know: what stands in the recovery file."""
         written: dict[tuple, dict] = {}
         noted_at: dict[tuple, float] = {}
         for entry in self.entries():
@@ -150,7 +150,7 @@ class World:
                 noted_at[source] = entry["at"]
         for job, book in self.books.items():
             for source, newest in book.newest().items():
-                assert noted_at[job, *source] > newest.at - JOURNAL_S - 0.01, "the journal is more than a second behind"
+                assert noted_at[job, *source] > newest.at - RECOVERY_S - 0.01, "the recovery file is more than a second behind"
                 assert not newest.is_last or (job, *source, newest.sequence) in written
             kept = []
             for report in book.reports:
@@ -198,7 +198,7 @@ class World:
         return Ask(job, start)
 
     def entries(self) -> list[dict]:
-        """Of the journal."""
+        """Of the recovery file."""
         return [json.loads(line) for line in self.disk]
 
     def job(self, name: str):

@@ -4,8 +4,8 @@ from unittest.mock import patch
 
 import pytest
 
-from distmcts.cluster import journal
 from distmcts.cluster import messages as m
+from distmcts.cluster import recovery
 from distmcts.cluster.coordinator import FORGET_S, LOST_S
 from distmcts.cluster.search_job import GATHER_S, GRACE_S, RETURN_S
 from tests.cluster.bench import CLIENT, TICK_S, Bench, answer, begin, submit
@@ -14,7 +14,7 @@ from tests.cluster.bench import CLIENT, TICK_S, Bench, answer, begin, submit
 @pytest.fixture
 def bench():
     bench = Bench()
-    with patch.object(journal, "time", bench):
+    with patch.object(recovery, "time", bench):
         yield bench
 
 

@@ -86,7 +86,7 @@ def test_the_coordinator_is_killed_and_started_again(cluster, merge):
 
 
 def test_coordinator_and_a_node_are_killed(cluster):
-    """What the dead node had reported is known from the journal."""
+    """What the dead node had reported is known from the recovery file."""
 
     def both():
         cluster.kill("alpha")

@@ -40,7 +40,7 @@ class RunningCoordinator:
 @contextmanager
 def coordinator(folder: Path):
     log = folder / "coordinator.log"
-    process = start("coordinator", "--bind", "tcp://127.0.0.1:*", "--journal", str(folder / "journal.jsonl"))
+    process = start("coordinator", "--bind", "tcp://127.0.0.1:*", "--recovery", str(folder / "recovery.jsonl"))
     lines: list[str] = []
     reading = threading.Thread(target=lambda: lines.extend(process.stderr), daemon=True)
     reading.start()

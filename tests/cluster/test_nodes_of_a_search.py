@@ -4,8 +4,8 @@ from unittest.mock import patch
 
 import pytest
 
-from distmcts.cluster import journal
 from distmcts.cluster import messages as m
+from distmcts.cluster import recovery
 from distmcts.cluster.coordinator import LOST_S, SHOWN_JOBS
 from distmcts.cluster.search_job import RETURN_S
 from tests.cluster.bench import TICK_S, Bench, answer, begin, submit
@@ -14,7 +14,7 @@ from tests.cluster.bench import TICK_S, Bench, answer, begin, submit
 @pytest.fixture
 def bench():
     bench = Bench()
-    with patch.object(journal, "time", bench):
+    with patch.object(recovery, "time", bench):
         yield bench
 
 
@@ -46,7 +46,7 @@ def test_for_a_node_that_left_another_may_come(bench):
 
 
 def test_a_node_that_had_its_part_says_so(bench):
-    """After a restart without a journal the client hands its job in again; nodes would contradict their own reports."""
+    """After a restart without a recovery file the client hands its job in again; nodes would contradict their own reports."""
     submit(bench, 5.0)
     bench.join("a")
     bench.hear(b"a", m.Refused("job", "a: has had its part in a search of this name already"))

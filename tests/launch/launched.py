@@ -50,9 +50,9 @@ def launched(run: Path, *arguments: str, **environment: str) -> subprocess.Popen
 
 
 def entries(run: Path, kind: str) -> list[dict]:
-    """Of the journal."""
+    """Of the recovery file."""
     with suppress(FileNotFoundError):
-        lines = (run / "journal.jsonl").read_text().split("\n")[:-1]
+        lines = (run / "recovery.jsonl").read_text().split("\n")[:-1]
         return [entry for entry in map(json.loads, lines) if entry["kind"] == kind]
     return []
 

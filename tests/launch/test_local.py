@@ -40,7 +40,7 @@ def test_from_nothing_to_a_merged_result(tmp_path):
     assert written == {key: value for key, value in found.items() if key != "run"}
     assert {log.name for log in (run / "logs").iterdir()} == {"coordinator.log", "node-1.log", "node-2.log"}
     nothing_left(run)
-    assert sorted(path.name for path in run.iterdir()) == ["config.yaml", "journal.jsonl", "logs", "result.json"]
+    assert sorted(path.name for path in run.iterdir()) == ["config.yaml", "logs", "recovery.jsonl", "result.json"]
     # Looked at again, it is the same result, as a table.
     again = distmcts("launch", "--resume", str(run), timeout_s=LONG_S)
     assert again.returncode == 0 and "is at its end already" in again.stderr

@@ -32,7 +32,7 @@ class Told(NamedTuple):
 
 
 class RealCluster:
-    """Owns the processes. `folder` has the invitation, the journal, a log of each process, and what each node reported."""
+    """Owns the processes. `folder` has the invitation, the recovery file, a log of each process, and what each node reported."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -47,7 +47,7 @@ class RealCluster:
         self._bind = list(options) or self._bind or ["--bind", "tcp://127.0.0.1:*"]
         if self.invitation.exists() and "tcp://127.0.0.1:*" in self._bind:
             self._bind = ["--bind", read_invitation(self.invitation).address]
-        files = ["--journal", str(self.folder / "journal.jsonl"), "--invite", str(self.invitation)]
+        files = ["--recovery", str(self.folder / "recovery.jsonl"), "--invite", str(self.invitation)]
         self._start("coordinator", [*COMMAND, "coordinator", *self._bind, *files], popen, **environment)
         self._wait(self.invitation.exists, "the coordinator has not started")
 

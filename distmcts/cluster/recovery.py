@@ -1,4 +1,4 @@
-"""The coordinator's journal: what was asked, what nodes have reported, what was answered. A coordinator goes on from it.
+"""The coordinator's recovery file: what was asked, what nodes have reported, what was answered. A coordinator goes on from it.
 
 Times in it are by the wall clock: it outlives the machine's other clocks.
 """
@@ -22,7 +22,7 @@ TYPED = {"statistics": Statistics, "answer": Answer, "message": SubmitSearch | S
 log = logging.getLogger("distmcts.coordinator")
 
 
-class Journal:
+class RecoveryFile:
     """Owns the file; without a path there is none, and nothing survives."""
 
     def __init__(self, path: Path | None):
@@ -38,7 +38,7 @@ class Journal:
             self._is_whole = True
         except SearchError as error:
             if self._is_whole:
-                log.error("the journal cannot be written: %s", error)
+                log.error("the recovery file cannot be written: %s", error)
             self._is_whole = False
 
     def replay(self, coordinator: Coordinator, now: float) -> None:
@@ -53,7 +53,7 @@ class Journal:
                 elif name in coordinator.jobs:
                     coordinator.jobs[name].restore(entry)
             except (msgspec.ValidationError, KeyError, InputError) as error:
-                raise InputError(f"{self._records.path}: not a journal of this version of distmcts: {error}") from None
+                raise InputError(f"{self._records.path}: not a recovery file of this version of distmcts: {error}") from None
             if entry["kind"] == "started":
                 started[name] = entry["at"]
             elif entry["kind"] in ("suspended", "submitted"):
@@ -82,7 +82,7 @@ class Journal:
             try:
                 self._records.rewrite(kept)
             except OSError as error:  # it stays as long as it is
-                log.warning("the journal cannot be shortened: %s", error.strerror)
+                log.warning("the recovery file cannot be shortened: %s", error.strerror)
         self._records.all.clear()
 
     def close(self) -> None:
