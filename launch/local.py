@@ -16,7 +16,7 @@ class Children:
 
     commands: list[NodeCommand]
 
-    def plan(self) -> list[str]:
+    def preview(self) -> list[str]:
         return [f"{shlex.join(command.arguments)}  # the invitation on standard input" for command in self.commands]
 
     def start(self, folder: RunFolder, invitation: str) -> Sequence[Process]:

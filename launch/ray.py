@@ -122,7 +122,7 @@ class Ray:
         if self.reach is None and is_everywhere(self.bind):
             self.reach = f"tcp://{ray.util.get_node_ip_address()}:*"
 
-    def plan(self) -> list[str]:
+    def preview(self) -> list[str]:
         count = self._config.ray.nodes or "all"
         command = shlex.join(["python", *node_arguments("HOSTNAME", self._config.node)])
         where = f"on {count} machines of the Ray cluster {self._config.ray.address!r}, one actor each, spread strictly"

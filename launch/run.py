@@ -56,7 +56,7 @@ class Launcher(Protocol):
     bind: str  # where the coordinator listens
     reach: str | None  # by what address nodes reach it, if by another
 
-    def plan(self) -> list[str]:
+    def preview(self) -> list[str]:
         """What `start` would run, one command a line."""
 
     def start(self, folder: RunFolder, invitation: str) -> Sequence[Node]:
@@ -216,9 +216,9 @@ def coordinator_command(folder: RunFolder, launcher: Launcher) -> list[str]:
     return [sys.executable, *coordinator_arguments(folder, launcher.bind, launcher.reach)]
 
 
-def plan(folder: RunFolder, launcher: Launcher) -> list[str]:
+def preview(folder: RunFolder, launcher: Launcher) -> list[str]:
     """What a run would start, one command a line."""
-    return [shlex.join(coordinator_command(folder, launcher)), *launcher.plan()]
+    return [shlex.join(coordinator_command(folder, launcher)), *launcher.preview()]
 
 
 def make_launcher(config: LaunchConfig) -> Launcher:

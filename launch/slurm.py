@@ -137,7 +137,7 @@ def _filled(python: str, arguments: list[str], values: dict[str, str]) -> str:
     return " ".join([python, *(values.get(argument) or shlex.quote(argument) for argument in arguments)])
 
 
-def plan(folder: RunFolder, config: LaunchConfig) -> list[str]:
+def preview(folder: RunFolder, config: LaunchConfig) -> list[str]:
     return [f"# {folder.script}", job_script(folder, config).rstrip(), "", shlex.join(_sbatch(folder))]
 
 

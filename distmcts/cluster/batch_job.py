@@ -1,7 +1,7 @@
 """A batch of independent units, as the coordinator sees it: handed out one at a time, each counted once.
 
 A unit whose node is lost goes back to the front of the queue. Should that node come back and have it done, the first answer
-counts. A unit that fails is tried again elsewhere; after MAX_TRIES its failure is the outcome.
+counts. A unit that fails is tried again elsewhere; after MAX_TRIES its failure is its result.
 """
 
 from collections import Counter, OrderedDict
@@ -25,7 +25,7 @@ class BatchJob:
         self.units = list(dict.fromkeys(batch.units))
         self.state = "waiting"
         self.why = ""
-        self.outcomes: list[tuple[str, str, bool]] = []
+        self.results: list[tuple[str, str, bool]] = []
         self.doing: dict[Source, str] = {}
         self.done_by: Counter[Source] = Counter()
         self._queue = OrderedDict.fromkeys(self.units)  # looked up and shortened by name as well
@@ -73,9 +73,9 @@ class BatchJob:
             self.doing[source] = unit  # it was given to it before a restart, or before it was lost
             self._queue.pop(unit, None)
 
-    def done(self, source: Source, unit: str, outcome: str) -> bool:
-        """Let an outcome count; False if there is one already."""
-        return self._end_unit(source, unit, outcome, True)
+    def done(self, source: Source, unit: str, found: str) -> bool:
+        """Let a result count; False if there is one already."""
+        return self._end_unit(source, unit, found, True)
 
     def failed(self, source: Source, unit: str, reason: str) -> bool:
         """Let a failure count; False if it is old news: only the node that the unit was given to can fail, and once."""
@@ -89,19 +89,19 @@ class BatchJob:
             self._queue[unit] = None
         return True
 
-    def _end_unit(self, source: Source, unit: str, outcome: str, went_well: bool) -> bool:
+    def _end_unit(self, source: Source, unit: str, found: str, went_well: bool) -> bool:
         if self.doing.get(source) == unit:
             del self.doing[source]
         if unit not in self._known or unit in self._done or self.is_over:
             return False
-        self._note({"kind": "outcome", "job": self.name, "unit": unit, "outcome": outcome, "well": went_well}, True)
-        self._count(unit, outcome, went_well)
+        self._note({"kind": "result", "job": self.name, "unit": unit, "found": found, "well": went_well}, True)
+        self._count(unit, found, went_well)
         self.done_by[source] += 1
         return True
 
-    def _count(self, unit: str, outcome: str, went_well: bool) -> None:
+    def _count(self, unit: str, found: str, went_well: bool) -> None:
         self._done.add(unit)
-        self.outcomes.append((unit, outcome, went_well))
+        self.results.append((unit, found, went_well))
         self._queue.pop(unit, None)
         if len(self._done) == len(self.units):
             self.state = "done"
@@ -155,11 +155,11 @@ class BatchJob:
                 self._send(source, Stop(self.name))
 
     def suspend(self, now: float) -> None:
-        """Every outcome is in the recovery file already."""
+        """Every result is in the recovery file already."""
 
     def restore(self, entry: dict[str, Any]) -> None:
-        if entry["kind"] == "outcome":
-            self._count(entry["unit"], entry["outcome"], entry["well"])
+        if entry["kind"] == "result":
+            self._count(entry["unit"], entry["found"], entry["well"])
         elif entry["kind"] == "failed":
             self.state, self.why = "failed", entry["why"]
 

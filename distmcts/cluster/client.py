@@ -24,15 +24,15 @@ from distmcts.cluster.messages import (
     AskStatus,
     BadFrame,
     Cancel,
+    JobStatus,
     Message,
-    Outcomes,
     Reader,
     Rejected,
     Shutdown,
-    Standing,
     Status,
     SubmitBatch,
     SubmitSearch,
+    UnitResults,
     write,
 )
 from distmcts.cluster.order import Order, make_order
@@ -46,11 +46,9 @@ ASK_S = 0.1  # between two questions
 CONTACT_S = 30.0  # how long a coordinator may be silent before it is given up
 
 
-class Outcome(NamedTuple):
-    """Of a unit."""
-
+class UnitResult(NamedTuple):
     unit: str
-    found: Any  # what it found; None if it failed
+    found: Any  # None if it failed
     error: str  # what went wrong, or empty
 
 
@@ -182,13 +180,13 @@ class Cluster:
 
     @staticmethod
     def _check_failed(reply: Message) -> None:
-        if isinstance(reply, Standing) and reply.state == "failed":
+        if isinstance(reply, JobStatus) and reply.state == "failed":
             raise SearchError(f"the cluster could not do it: {reply.note}")
 
     @staticmethod
-    def _progress(order: Order, standing: Standing) -> Progress:
+    def _progress(order: Order, status: JobStatus) -> Progress:
         search = order.search
-        return Progress(standing.simulations, search.simulations, standing.elapsed_s, search.seconds, 0.0, list)
+        return Progress(status.simulations, search.simulations, status.elapsed_s, search.seconds, 0.0, list)
 
     def result(self, order: Order, answer: Answer) -> Result:
         """The answer of a cluster as the result of a search."""
@@ -231,8 +229,8 @@ class Cluster:
         *,
         job: str | None = None,
         on_wait: Callable[[int, int], None] | None = None,
-    ) -> Iterator[Outcome]:
-        """Have independent units carried out by the nodes, each once; their outcomes as they come. Blocks between them.
+    ) -> Iterator[UnitResult]:
+        """Have independent units carried out by the nodes, each once; their results as they come. Blocks between them.
 
         kind: see cluster/work.py. on_wait: called now and then with how many units are done, and of how many. Leaving the loop
         early cancels the rest.
@@ -246,18 +244,18 @@ class Cluster:
                 reply = self._ask(question, name)
                 question = Ask(name, start)
                 self._check_failed(reply)
-                if isinstance(reply, Outcomes) and reply.start == start:
-                    for unit, text, went_well in reply.outcomes:
+                if isinstance(reply, UnitResults) and reply.start == start:
+                    for unit, text, went_well in reply.results:
                         start += 1
-                        yield Outcome(unit, json.loads(text) if went_well else None, "" if went_well else text)
+                        yield UnitResult(unit, json.loads(text) if went_well else None, "" if went_well else text)
                     if start >= reply.total:
                         return
-                    if reply.outcomes:
+                    if reply.results:
                         question = Ask(name, start)
                         continue
                     if on_wait:
                         on_wait(reply.done, reply.total)
-                elif isinstance(reply, Standing) and reply.state == "unknown":
+                elif isinstance(reply, JobStatus) and reply.state == "unknown":
                     question = submit
                 time.sleep(ASK_S)
         except (GeneratorExit, KeyboardInterrupt, SystemExit):

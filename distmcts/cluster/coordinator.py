@@ -25,10 +25,10 @@ from distmcts.cluster.messages import (
     Goodbye,
     Hello,
     JobRow,
+    JobStatus,
     Leave,
     Message,
     NodeRow,
-    Outcomes,
     Pulse,
     Ready,
     Received,
@@ -36,13 +36,13 @@ from distmcts.cluster.messages import (
     Rejected,
     Report,
     Shutdown,
-    Standing,
     Status,
     Stop,
     SubmitBatch,
     SubmitSearch,
     UnitDone,
     UnitFailed,
+    UnitResults,
     Welcome,
     Who,
 )
@@ -57,7 +57,7 @@ HICCUP_S = 1.0  # if we ourselves slept longer than this, nobody is blamed for o
 KEPT_JOBS = 100  # that are over, and can still be asked for
 MAX_WAITING = 100  # jobs
 SHOWN_JOBS = 20  # in a status: the newest, and the one that is under way
-OUTCOME_BYTES = 1 << 20  # of outcomes in one message
+RESULT_BYTES = 1 << 20  # of results of units in one message
 
 log = logging.getLogger("distmcts.coordinator")
 
@@ -187,7 +187,7 @@ class Coordinator:
             self.drop(peer.identity, "out of order: of no such job")
             return
         if isinstance(message, UnitDone):
-            counted = job.done(peer.source, message.unit, message.outcome)
+            counted = job.done(peer.source, message.unit, message.found)
         else:
             counted = job.failed(peer.source, message.unit, message.reason)
             if counted:
@@ -326,30 +326,30 @@ class Coordinator:
         """How far a job is, or what it has found."""
         job = self.jobs.get(ask.job)
         if job is None:
-            self._send(identity, Standing(ask.job, "unknown", "", 0.0, 0, []))
+            self._send(identity, JobStatus(ask.job, "unknown", "", 0.0, 0, []))
         elif isinstance(job, SearchJob) and job.answer is not None:
             self._send(identity, job.answer)
         elif isinstance(job, BatchJob) and job.state != "failed":
-            self._send(identity, self._outcomes(job, ask.start, now))
+            self._send(identity, self._unit_results(job, ask.start, now))
         else:
             visits = job.visits if isinstance(job, SearchJob) else 0
             waiting = [other for other in self.jobs.values() if not other.is_over]
             before = waiting.index(job) if job in waiting else 0
             first = f"{before} {'job comes' if before == 1 else 'jobs come'} first"
             note = job.why or (first if job.state == "waiting" else self._who_is_missing())
-            self._send(identity, Standing(job.name, job.state, note, job.elapsed_s(now), visits, job.node_rows(now)))
+            self._send(identity, JobStatus(job.name, job.state, note, job.elapsed_s(now), visits, job.node_rows(now)))
 
     def _who_is_missing(self) -> str:
         return "" if any(not peer.is_lost for peer in self.peers.values()) else "no nodes yet"
 
-    def _outcomes(self, job: BatchJob, start: int, now: float) -> Outcomes:
+    def _unit_results(self, job: BatchJob, start: int, now: float) -> UnitResults:
         some, size = [], 0
-        for outcome in job.outcomes[start:]:
-            size += sum(len(text.encode()) for text in outcome[:2]) + 16  # and what MessagePack adds
-            if some and size > OUTCOME_BYTES:
+        for result in job.results[start:]:
+            size += sum(len(text.encode()) for text in result[:2]) + 16  # and what MessagePack adds
+            if some and size > RESULT_BYTES:
                 break
-            some.append(outcome)
-        return Outcomes(job.name, start, some, len(job.units), len(job.outcomes), job.node_rows(now))
+            some.append(result)
+        return UnitResults(job.name, start, some, len(job.units), len(job.results), job.node_rows(now))
 
     def status(self, now: float) -> Status:
         nodes = [
@@ -372,7 +372,7 @@ class Coordinator:
     def _job_row(self, job: Job) -> JobRow:
         state = f"{job.state}: {job.why}" if job.why else job.state
         if isinstance(job, BatchJob):
-            return JobRow(job.name, job.about, state, len(job.outcomes), len(job.units), [], {})
+            return JobRow(job.name, job.about, state, len(job.results), len(job.units), [], {})
         rows = job.top_rows()
         names = {str(row.move): job.search.names[str(row.move)] for row in rows if str(row.move) in job.search.names}
         return JobRow(job.name, job.about, state, job.visits, job.search.simulations, rows, names)

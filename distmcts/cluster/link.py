@@ -1,7 +1,7 @@
 """A node's connection to its coordinator: a thread of its own, so that heartbeats go on while kernels are compiled or searching.
 
 The thread owns the socket. It says Hello until it is welcome, and whenever the coordinator has forgotten us; sends a heartbeat
-with what the node is at every half second; and sends last reports and outcomes again until the coordinator has them.
+with what the node is at every half second; and sends last reports and results of units again until the coordinator has them.
 """
 
 import logging
@@ -83,7 +83,7 @@ class Link:
     # ---- the node's side --------------------------------------------------------------------------------------------------
 
     def send(self, message: Message) -> None:
-        """Never blocks. Outcomes, refusals and last reports are sent until they are received; whatever else is lost is lost."""
+        """Never blocks. Results of units, refusals and last reports are sent until they are received; all else may get lost."""
         self._outbox.put(message)
         with suppress(BlockingIOError):  # it is awake already
             os.write(self._wake_in, b".")

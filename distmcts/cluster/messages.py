@@ -6,7 +6,7 @@ lost, late or doubled does no harm:
 
     a node        Hello  Beat  Ready  Report  Refused  UnitDone  UnitFailed  Goodbye
     to a node     Who  Welcome  Rejected  Pulse  Prepare  Go  Others  Stop  Received  Work  Leave
-    to a client   Standing  Answer  Outcomes  Status  Rejected
+    to a client   JobStatus  Answer  UnitResults  Status  Rejected
     a client      SubmitSearch  SubmitBatch  Ask  Cancel  AskStatus  Shutdown
 """
 
@@ -21,7 +21,7 @@ MAX_BYTES = 2 << 20  # of a frame; sockets drop the connection of a peer that se
 MAX_ENTRIES = 10_000  # nodes of a tree in one report
 MAX_UNITS = 100_000
 MAX_LINES = 50
-MAX_OUTCOME = 500_000  # characters of what a unit has found
+MAX_FOUND = 500_000  # characters of what a unit has found
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Text = Annotated[str, Meta(max_length=20_000)]
@@ -32,7 +32,7 @@ Sum = Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Value = Annotated[float, Meta(ge=-1, le=1)]
-Json = Annotated[str, Meta(max_length=MAX_OUTCOME)]
+Json = Annotated[str, Meta(max_length=MAX_FOUND)]
 Moves = Annotated[list[Count], Meta(max_length=64)]
 Plain = str | int | float | bool | None
 
@@ -162,7 +162,7 @@ class Refused(Message):
 class UnitDone(Message):
     job: Name
     unit: Name
-    outcome: Json
+    found: Json
 
 
 class UnitFailed(Message):
@@ -287,7 +287,7 @@ class Shutdown(Message):
 # ---- to a client ---------------------------------------------------------------------------------------------------------
 
 
-class Standing(Message):
+class JobStatus(Message):
     """How far a job is. States: unknown, waiting, preparing, searching, working, done, failed."""
 
     job: Name
@@ -312,12 +312,12 @@ class Answer(Message):
     bytes_used: Count
 
 
-class Outcomes(Message):
+class UnitResults(Message):
     """What units of a batch have found, in the order in which they ended."""
 
     job: Name
     start: Count
-    outcomes: list[tuple[Name, Json, bool]]  # unit, what it found or what went wrong, whether it went well
+    results: list[tuple[Name, Json, bool]]  # unit, what it found or what went wrong, whether it went well
     total: Count  # units of the batch
     done: Count
     nodes: list[NodeRow]
@@ -334,7 +334,7 @@ class Status(Message):
 FROM_NODES = Hello | Beat | Ready | Report | Refused | UnitDone | UnitFailed | Goodbye
 FROM_CLIENTS = SubmitSearch | SubmitBatch | Ask | Cancel | AskStatus | Shutdown
 TO_NODES = Who | Welcome | Rejected | Pulse | Prepare | Go | Others | Stop | Received | Work | Leave
-TO_CLIENTS = Standing | Answer | Outcomes | Status | Rejected
+TO_CLIENTS = JobStatus | Answer | UnitResults | Status | Rejected
 
 
 class BadFrame(Exception):

@@ -12,7 +12,7 @@ from distmcts.cluster.keys import Invitation
 from distmcts.cluster.link import IDLE, LEFT_ALONE, Link
 from distmcts.cluster.members import MAX_REASON
 from distmcts.cluster.messages import (
-    MAX_OUTCOME,
+    MAX_FOUND,
     Beat,
     Go,
     Hello,
@@ -37,7 +37,7 @@ from distmcts.version import __version__
 SILENCE_S = 30.0  # a node whose coordinator has been silent for so long ends by itself
 SLICE_S = 0.5  # how long a search goes on before it listens to orders
 IDLE_S = 0.5  # how long to wait for orders at a time
-KEPT = 100  # outcomes of units, and names of jobs: should they be asked for twice
+KEPT = 100  # results of units, and names of jobs: should they be asked for twice
 HARD_END_S = 10.0  # a node that was told to end and has not after so long is ended
 
 log = logging.getLogger("distmcts.node")
@@ -65,7 +65,7 @@ class ClusterNode:
             key: value for key, value in (("workers", workers), ("memory", memory)) if value is not None
         }
         self._epoch = time.time_ns() // 1000
-        self._finished: dict[tuple[str, str], Message] = {}  # outcomes of units
+        self._finished: dict[tuple[str, str], Message] = {}  # results of units
         self._searched: dict[str, None] = {}  # jobs in which it has had its part: a tree begun anew would contradict its reports
         self._batch: tuple[str, CarryOut] | None = None
         cores = workers or len(os.sched_getaffinity(0))
@@ -241,10 +241,10 @@ class ClusterNode:
             self._batch = None
             return Refused(work.job, self._complaint(error))
         try:
-            outcome = json.dumps(self._batch[1](work.unit), allow_nan=False)
-            if len(outcome) > MAX_OUTCOME:
-                raise InputError(f"an outcome of {len(outcome)} characters is too long; at most {MAX_OUTCOME} are sent")
-            return UnitDone(work.job, work.unit, outcome)
+            found = json.dumps(self._batch[1](work.unit), allow_nan=False)
+            if len(found) > MAX_FOUND:
+                raise InputError(f"a result of {len(found)} characters is too long; at most {MAX_FOUND} are sent")
+            return UnitDone(work.job, work.unit, found)
         except Exception as error:  # whatever is wrong with a unit, the node lives on
             log.warning("unit %s: %s", work.unit, error)
             return UnitFailed(work.job, work.unit, self._complaint(error))

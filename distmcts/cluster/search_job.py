@@ -37,7 +37,7 @@ GATHER_S = 1.0  # once a node is ready: how long the others are waited for, or a
 GRACE_S = 0.7  # after the end of time: how long last reports are waited for
 RETURN_S = 2.0  # after a restart: how long nodes have to come back
 RECOVERY_S = 1.0  # between two entries in the recovery file of what a node has found
-SHOWN = 20  # rows of a standing
+SHOWN = 20  # rows in a status
 
 Send = Callable[[Source, Message], None]
 Note = Callable[..., None]  # an entry in the recovery file: a dictionary, and whether it must be on the disk

@@ -82,9 +82,9 @@ def _measure(folder: Path, where: str | None, keys: Path | None) -> None:
     try:
         with _progress() as show, Cluster(where, keys=keys) if where is not None else nullcontext() as cluster:
 
-            def on_progress(standing) -> None:
+            def on_progress(status) -> None:
                 interrupts.check()
-                show(standing)
+                show(status)
 
             run_comparison(folder, settings, on_progress, cluster)
     except BaseException as error:
@@ -111,7 +111,7 @@ def _measure(folder: Path, where: str | None, keys: Path | None) -> None:
 def _progress():
     """A callable that shows how far a comparison is, with the time left; only on a terminal."""
     if not sys.stderr.isatty():
-        yield lambda standing: None
+        yield lambda status: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
@@ -120,9 +120,9 @@ def _progress():
     with Progress(*columns, TextColumn("[dim]{task.description}"), console=Console(stderr=True), transient=True) as display:
         task = display.add_task("starting", total=None, left="")
 
-        def show(standing) -> None:
-            left = "" if standing.left_s is None else f"{_clock(standing.left_s)} left"
-            display.update(task, description=standing.unit, completed=standing.done, total=standing.most, left=left)
+        def show(status) -> None:
+            left = "" if status.left_s is None else f"{_clock(status.left_s)} left"
+            display.update(task, description=status.unit, completed=status.done, total=status.most, left=left)
 
         yield show
 

@@ -50,7 +50,7 @@ def run(
     if order is None and (follow or attach):
         raise InputError("--follow, --attach: this run has no job to wait for; it stays until it is ended")
     if dry_run:
-        print("\n".join(_plan(settings, RunFolder(planned_folder(settings, out)))))
+        print("\n".join(_preview(settings, RunFolder(planned_folder(settings, out)))))
         return 0
     if again is None:
         folder = new_run(settings, out)
@@ -71,14 +71,14 @@ def run(
     return 0
 
 
-def _plan(settings, folder) -> list[str]:
+def _preview(settings, folder) -> list[str]:
     if settings.on == "slurm":
         from launch import slurm
 
-        return slurm.plan(folder, settings)
-    from launch.run import make_launcher, plan
+        return slurm.preview(folder, settings)
+    from launch.run import make_launcher, preview
 
-    return plan(folder, make_launcher(settings))
+    return preview(folder, make_launcher(settings))
 
 
 def _carry_out(folder, settings, order):

@@ -16,7 +16,7 @@ from distmcts.experiments.run_folder import BEGUN, CONFIG, FINISHED, RECORDS, RE
 from distmcts.records import Record, Records
 
 
-class Standing(NamedTuple):
+class RunStatus(NamedTuple):
     """How far a comparison is."""
 
     done: int
@@ -28,7 +28,7 @@ class Standing(NamedTuple):
 def run_comparison(
     folder: Path,
     config: CompareConfig,
-    on_progress: Callable[[Standing], None] | None = None,
+    on_progress: Callable[[RunStatus], None] | None = None,
     cluster: Cluster | None = None,
 ) -> None:
     """Measure what is missing in a run, here or on a cluster. Blocks for as long as that takes; raises what a unit or
@@ -39,10 +39,10 @@ def run_comparison(
         if any(record["kind"] == FINISHED for record in records.all):
             return
         measurements = Measurements(config)
-        say = on_progress or (lambda standing: None)
-        say(Standing(0, None, None, "compiling"))
+        say = on_progress or (lambda status: None)
+        say(RunStatus(0, None, None, "compiling"))
         measurements.compile()
-        say(Standing(0, None, None, "finding positions"))
+        say(RunStatus(0, None, None, "finding positions"))
         plan = Plan(config, len(measurements.solved), len(measurements.positions))
         planned = plan.counts()
         clock = Clock(records.all, planned)
@@ -58,7 +58,7 @@ def run_comparison(
                 found = (measurements.measure(unit, tuned) for unit in batch)
             for unit in batch:
                 left_s = clock.left_s() if cluster is None else None
-                say(Standing(clock.done, planned.total(), left_s, unit.name if cluster is None else "on the cluster"))
+                say(RunStatus(clock.done, planned.total(), left_s, unit.name if cluster is None else "on the cluster"))
                 record = next(found)
                 records.append(record)
                 clock.add(record)

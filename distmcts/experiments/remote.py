@@ -1,6 +1,6 @@
 """A comparison whose units are carried out by the nodes of a cluster.
 
-Only units whose outcome does not depend on the machine go there: a rate, or what is found in a given time, says something about
+Only units whose result does not depend on the machine go there: a rate, or what is found in a given time, says something about
 one machine only, and a mixture of machines would be a comparison of those.
 """
 
@@ -44,7 +44,7 @@ def units(context: dict[str, Any]) -> Callable[[str], Record]:
 def measured_by(cluster: Cluster, config: CompareConfig, batch: list[Unit], tuned: dict[str, float]) -> Iterator[Record]:
     """The records of a batch of units, as nodes finish them."""
     context = {"config": json.loads(config.model_dump_json()), "tuned": tuned}
-    for outcome in cluster.map(KIND, context, [unit.name for unit in batch]):
-        if outcome.error:
-            raise SearchError(f"unit {outcome.unit} failed: {outcome.error}")
-        yield outcome.found
+    for result in cluster.map(KIND, context, [unit.name for unit in batch]):
+        if result.error:
+            raise SearchError(f"unit {result.unit} failed: {result.error}")
+        yield result.found

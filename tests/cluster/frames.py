@@ -52,9 +52,9 @@ EXAMPLES: dict[object, list[m.Message]] = {
         m.Leave("the coordinator ends"),
     ],
     m.TO_CLIENTS: [
-        m.Standing("job", "searching", "", 1.5, 1 << 40, [ROW, ROW]),
+        m.JobStatus("job", "searching", "", 1.5, 1 << 40, [ROW, ROW]),
         m.Answer("job", "2.5 seconds", 2.5, 10**6, [MOVE, m.MoveRow(4, 1, 1, 0, -1.0)], [[3, 0]], [ROW], 1000, 1 << 30),
-        m.Outcomes("batch", 0, [("u1", "{}", True), ("u2", "broken", False)], 3, 2, [ROW]),
+        m.UnitResults("batch", 0, [("u1", "{}", True), ("u2", "broken", False)], 3, 2, [ROW]),
         m.Status("0123456789abcdef", 3.5, [ROW], [m.JobRow("job", "a search", "done", 9, None, [MOVE], {"3": "c4"})], {"old": 1}),
         m.Rejected("a search needs a budget"),
     ],

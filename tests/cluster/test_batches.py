@@ -32,7 +32,7 @@ def test_a_unit_of_a_lost_node_is_done_by_another():
     assert works(bench, "b")[-1] == "u0"
     bench.hear(b"a", m.Beat("job", "u0", "working", 0, 0), m.UnitDone("job", "u0", '"a"'))
     bench.hear(b"b", m.UnitDone("job", "u0", '"b"'))
-    assert bench.ask(m.Ask("job", 0)).outcomes == [("u1", "1", True), ("u2", "2", True), ("u0", '"a"', True)]
+    assert bench.ask(m.Ask("job", 0)).results == [("u1", "1", True), ("u2", "2", True), ("u0", '"a"', True)]
 
 
 def test_a_failure_that_comes_twice_counts_once_and_loses_no_other_unit():
@@ -40,13 +40,13 @@ def test_a_failure_that_comes_twice_counts_once_and_loses_no_other_unit():
     bench.join("a")
     for _ in range(MAX_TRIES):
         bench.hear(b"a", m.UnitFailed("job", "u0", "broken"))
-    assert bench.ask(m.Ask("job", 0)).outcomes == []
+    assert bench.ask(m.Ask("job", 0)).results == []
     bench.hear(b"a", m.Beat("", "", "idle", 0, 0), m.UnitFailed("job", "u0", "broken"))  # late; it is at u1 now
     bench.hear(b"a", m.Goodbye("interrupted"))
     bench.join("b")
     for _ in range(2):
         bench.hear(b"b", m.UnitDone("job", works(bench, "b")[-1], "1"), m.Beat("", "", "idle", 0, 0))
-    assert sorted(unit for unit, _, _ in bench.ask(m.Ask("job", 0)).outcomes) == ["u0", "u1"]
+    assert sorted(unit for unit, _, _ in bench.ask(m.Ask("job", 0)).results) == ["u0", "u1"]
 
 
 def test_rows_of_a_batch_say_who_left():
@@ -65,7 +65,7 @@ def test_a_late_refusal_does_not_undo_what_is_done():
     bench = submit("u0")
     bench.join("a")
     bench.hear(b"a", m.UnitDone("job", "u0", "1"), m.Refused("job", "a: cannot"))
-    assert bench.ask(m.Ask("job", 0)).outcomes == [("u0", "1", True)]
+    assert bench.ask(m.Ask("job", 0)).results == [("u0", "1", True)]
 
 
 def test_after_a_restart_who_works_counts():

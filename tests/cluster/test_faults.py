@@ -185,14 +185,14 @@ def test_batches(cluster):
     positions = [str(column) * height for column in range(1, 8) for height in range(1, 6)]
     done: list[str] = []
     with cluster.client() as client:
-        for outcome in client.map("search", context, [*positions, "nonsense"]):
+        for result in client.map("search", context, [*positions, "nonsense"]):
             if len(done) == 3:
                 cluster.kill("alpha")
-            done.append(outcome.unit)
-            if outcome.unit == "nonsense":
-                assert "position 'nonsense': expected" in outcome.error
+            done.append(result.unit)
+            if result.unit == "nonsense":
+                assert "position 'nonsense': expected" in result.error
             else:
-                assert outcome.found["simulations"] == 50_000
+                assert result.found["simulations"] == 50_000
     assert sorted(done) == sorted([*positions, "nonsense"])
     with cluster.client() as client, pytest.raises(SearchError, match="unknown kind of unit 'serch': did you mean 'search'"):
         list(client.map("serch", {}, ["a"]))

@@ -84,7 +84,7 @@ def test_what_is_no_message(frame, what):
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -0.001, 1e10])
 def test_impossible_times_are_refused(number):
-    for message, side in [(m.Go("job", number, None), m.TO_NODES), (m.Standing("job", "done", "", number, 0, []), m.TO_CLIENTS)]:
+    for message, side in [(m.Go("job", number, None), m.TO_NODES), (m.JobStatus("job", "done", "", number, 0, []), m.TO_CLIENTS)]:
         with pytest.raises(m.BadFrame):
             m.Reader(side).read(m.write(message))
 
@@ -150,7 +150,7 @@ def test_mutants_at_the_coordinator(caplog):
     assert rss() - before < GROWTH_BYTES
     assert len(bench.coordinator.jobs) <= KEPT_JOBS + MAX_WAITING + 1
     assert len(bench.coordinator.peers) <= len(peers)
-    assert {"Status", "Standing", "Outcomes"} <= answers.keys()
+    assert {"Status", "JobStatus", "UnitResults"} <= answers.keys()
     said = Counter(record.args[1] for record in caplog.records if "was dropped" in record.msg)
     assert said.keys() >= {"not MessagePack", "out of order: of no such job", "malformed statistics: a node before its parent"}
     assert max(said.values()) <= len(peers) * coordinators

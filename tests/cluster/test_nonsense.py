@@ -126,13 +126,13 @@ def test_many_long_refusals_can_be_told(kind):
         reply = bench.hear(name.encode(), m.Refused("job", f"{name}: {'x' * 19_000}"))
         assert m.Received("job", "") in reply
     bench.wait(2.0)
-    standing = bench.ask(m.Ask("job", 0))
-    assert standing.state == "failed" and standing.note.startswith("no node could do it: n0: xxx")
-    assert standing.note.endswith("and 195 more")
+    status = bench.ask(m.Ask("job", 0))
+    assert status.state == "failed" and status.note.startswith("no node could do it: n0: xxx")
+    assert status.note.endswith("and 195 more")
     assert bench.ask(m.AskStatus()).jobs[0].state.startswith("failed: no node could do it")
 
 
-def test_outcomes_of_many_units_come_in_pieces():
+def test_results_of_many_units_come_in_pieces():
     """A frame is never too large, however many are ready at once."""
     bench = Bench()
     units = [f"{i:06}{'ü' * 20}" for i in range(30_000)]
@@ -142,20 +142,20 @@ def test_outcomes_of_many_units_come_in_pieces():
         bench.job().done(("a", 1), unit, '"ü"')
     found: list[str] = []
     while len(found) < len(units):
-        outcomes = bench.ask(m.Ask("job", len(found)))
-        assert outcomes.outcomes and len(m.write(outcomes)) < m.MAX_BYTES
-        found += [unit for unit, _, _ in outcomes.outcomes]
+        reply = bench.ask(m.Ask("job", len(found)))
+        assert reply.results and len(m.write(reply)) < m.MAX_BYTES
+        found += [unit for unit, _, _ in reply.results]
     assert found == units
 
 
-def test_an_outcome_may_be_long():
+def test_a_result_may_be_long():
     bench = Bench()
     bench.hear(CLIENT, m.SubmitBatch("job", "kind", "{}", ["u"]))
     bench.join("a")
-    outcome = '"' + "x" * (m.MAX_OUTCOME - 2) + '"'
-    message = m.Reader(m.FROM_NODES).read(m.write(m.UnitDone("job", "u", outcome)))
+    found = '"' + "x" * (m.MAX_FOUND - 2) + '"'
+    message = m.Reader(m.FROM_NODES).read(m.write(m.UnitDone("job", "u", found)))
     assert bench.hear(b"a", message) == [m.Received("job", "u")]
-    assert bench.ask(m.Ask("job", 0)).outcomes == [("u", outcome, True)]
+    assert bench.ask(m.Ask("job", 0)).results == [("u", found, True)]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_impossible_searches_are_rejected(search, why):
 def test_jobs_do_not_pile_up():
     bench = Bench()
     for number in range(MAX_WAITING):
-        assert isinstance(bench.ask(m.SubmitSearch(f"job{number}", a_search(1.0))), m.Standing)
+        assert isinstance(bench.ask(m.SubmitSearch(f"job{number}", a_search(1.0))), m.JobStatus)
     rejected = bench.ask(m.SubmitSearch("one more", a_search(1.0)))
     assert isinstance(rejected, m.Rejected) and "jobs are waiting already" in rejected.reason
     for number in range(MAX_WAITING):

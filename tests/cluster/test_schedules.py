@@ -1,7 +1,7 @@
 """The whole coordinator against a plain reference: nodes come, go, die and return, links are cut, it is itself started again.
 
 Whatever happens: what is merged is exactly what was reported, each node's row tells the truth, a search ends by its deadline,
-and every unit of a batch has exactly one outcome.
+and every unit of a batch has exactly one result.
 """
 
 import random
@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from distmcts.cluster.messages import Answer, Outcomes, SubmitBatch, SubmitSearch
+from distmcts.cluster.messages import Answer, SubmitBatch, SubmitSearch, UnitResults
 from distmcts.cluster.rules import RULES
 from distmcts.cluster.search_job import RETURN_S
 from tests.cluster.simulated import TICK_S, Weather, World, a_search
@@ -201,24 +201,24 @@ def run_batch(seed: int) -> None:
         def is_over() -> bool:
             return (job := world.job("job")) is not None and job.is_over
 
-        outcomes: list[tuple[str, str, bool]] = []
+        results: list[tuple[str, str, bool]] = []
         while world.now < end:
-            question = submit if world.job("job") is None else world.ask_for("job", len(outcomes))
+            question = submit if world.job("job") is None else world.ask_for("job", len(results))
             reply = world.ask(question)
-            if isinstance(reply, Outcomes):
-                assert reply.start == len(outcomes)
-                outcomes += reply.outcomes
-                if len(outcomes) == reply.total:
+            if isinstance(reply, UnitResults):
+                assert reply.start == len(results)
+                results += reply.results
+                if len(results) == reply.total:
                     break
             world.run(world.now + 1.0, is_over)
         tried = [unit for node in world.nodes.values() for unit in node.tried]
-        assert sorted(unit for unit, _, _ in outcomes) == sorted(units), "a unit is missing, or was counted twice"
-        for unit, outcome, went_well in outcomes:
+        assert sorted(unit for unit, _, _ in results) == sorted(units), "a unit is missing, or was counted twice"
+        for unit, found, went_well in results:
             assert went_well == (unit not in breaks)
             if went_well:
-                name = outcome.strip('"').removeprefix(f"{unit} by ")
+                name = found.strip('"').removeprefix(f"{unit} by ")
                 assert any(node.source[0] == name and unit in node.tried for node in world.nodes.values())
             else:
-                assert outcome.endswith("broken") and unit in tried
+                assert found.endswith("broken") and unit in tried
         if is_calm:
             assert all(tried.count(unit) == 1 for unit in units if unit not in breaks)
