@@ -74,7 +74,7 @@ class Process:
 
 
 def _signal_at_our_death(number: int) -> Callable[[], None]:
-    """To be called in the child: the kernel sends it a signal should we end without a word, for example by SIGKILL."""
+    """To be called in the child: the kernel sends it a signal if we end without one, for example by SIGKILL."""
     prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
     parent = os.getpid()
 

@@ -107,7 +107,7 @@ class Run:
                 looks = {"on_status": self._looking(on_status), "on_progress": self._looking(on_progress)}
                 result = cluster.run(order, JOB, **looks, keep=True)
         except SearchError:
-            self._look()  # if the coordinator has ended, its last words say more
+            self._look()  # if the coordinator has ended, the last line of its log says more
             raise
         self._folder.write_result(result)
         self._is_complete = True
@@ -147,16 +147,16 @@ class Run:
     def _look(self) -> None:
         """Raise if there is nothing left to wait for; warn of nodes that have ended before their time."""
         if self._coordinator.has_ended():
-            raise Stopped(f"the coordinator has ended {self._last_words(self._coordinator)}")
+            raise Stopped(f"the coordinator has ended {self._last_line(self._coordinator)}")
         if self._nodes and all(node.has_ended() for node in self._nodes):
-            said = {node.name: self._last_words(node) for node in self._nodes}
+            said = {node.name: self._last_line(node) for node in self._nodes}
             raise Stopped("all nodes have ended: " + "; ".join(f"{name}: {line}" for name, line in said.items()))
         for node in self._nodes:
             if node.name not in self._missed and node.has_ended():
                 self._missed.add(node.name)
-                warnings.warn(f"node {node.name} has ended {self._last_words(node)}", stacklevel=1)
+                warnings.warn(f"node {node.name} has ended {self._last_line(node)}", stacklevel=1)
 
-    def _last_words(self, process: "Node | Process") -> str:
+    def _last_line(self, process: "Node | Process") -> str:
         """How it ended, and the last line of its log, which usually says why."""
         return f"({process.how_it_ended()}), its log: {self._folder.last_line(process.name)}"
 

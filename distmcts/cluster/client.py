@@ -320,7 +320,7 @@ class Cluster:
 
 
 def _checked(submit: SubmitSearch | SubmitBatch) -> SubmitSearch | SubmitBatch:
-    """What is handed in, if the coordinator can read it: it would drop it without a word otherwise."""
+    """What is handed in, if the coordinator can read it: otherwise it would drop it silently."""
     try:
         Reader(FROM_CLIENTS).read(write(submit))
     except BadFrame as error:

@@ -46,7 +46,7 @@ class Member:
         return self.state == "refused" or self.ending is not None and self.ending.stopped_by in ENDS
 
     def state_after(self, reported: int, is_over: bool) -> str:
-        """What became of it, in words; `reported`: simulations in its last report."""
+        """What became of it, as text; `reported`: simulations in its last report."""
         if self.state == "finished":
             return "finished"
         unreported = self.told - reported

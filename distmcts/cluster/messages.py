@@ -338,9 +338,8 @@ TO_CLIENTS = JobStatus | Answer | UnitResults | Status | Rejected
 
 
 class BadFrame(Exception):
-    """A frame that is no message of this protocol; the text says in which way, in few words that are the same each time.
-
-    `why`: the same in as many words as it takes, for whoever wrote the frame.
+    """A frame that is not a message of this protocol. Its text says why, briefly and always in the same way, so that it can be
+    counted; `why` says it in full, for whoever wrote the frame.
     """
 
     why = ""

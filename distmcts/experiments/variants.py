@@ -9,7 +9,7 @@ from distmcts.parallel.names import SERIAL
 from distmcts.parallel.schemes import SCHEMES
 from distmcts.settings import READINGS
 
-_WORDS: dict[str, tuple[str, str]] = {  # word: the setting it stands for, and its value
+_CHOICES: dict[str, tuple[str, str]] = {  # name: the setting it stands for, and its value
     **{name: ("synchronisation", name) for name in SHARING},
     **{name: ("in_flight", name) for name in READINGS},
     "sum": ("final", "visits"),
@@ -52,20 +52,21 @@ class Cell:
 
 
 def parse_variant(text: str) -> Variant:
-    """The variant that a name stands for; raises InputError with the nearest allowed word."""
-    words = str(text).split()
-    if not words or words[0] not in COMPARED:
-        raise unknown("scheme", words[0] if words else "", COMPARED)
-    settings: dict[str, Any] = {"parallel": words[0]}
-    for word in words[1:]:
-        allowed = [name for name, (key, _) in _WORDS.items() if key in COMPARED[words[0]].choices]
-        if word not in allowed:
-            raise unknown(f"word in scheme {text!r}:", word, allowed)
-        key, value = _WORDS[word]
+    """The variant that a name stands for; raises InputError with the nearest allowed name."""
+    names = str(text).split()
+    scheme = names[0] if names else ""
+    if scheme not in COMPARED:
+        raise unknown("scheme", scheme, COMPARED)
+    settings: dict[str, Any] = {"parallel": scheme}
+    allowed = [name for name, (key, _) in _CHOICES.items() if key in COMPARED[scheme].choices]
+    for name in names[1:]:
+        if name not in allowed:
+            raise unknown(f"choice in scheme {text!r}:", name, allowed)
+        key, value = _CHOICES[name]
         if key in settings:
-            raise InputError(f"scheme {text!r}: {word!r} contradicts another word in it")
+            raise InputError(f"scheme {text!r}: {name!r} contradicts another choice in it")
         settings[key] = value
-    return Variant(" ".join(words), tuple(settings.items()))
+    return Variant(" ".join(names), tuple(settings.items()))
 
 
 ONE_SERIAL = Cell(parse_variant(SERIAL), 1)

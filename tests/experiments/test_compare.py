@@ -196,7 +196,7 @@ BAD = [
     ({"game": "tic_tac_toe", "workrs": [1]}, "test: unknown key 'workrs': did you mean 'workers'?"),
     ({"game": "tic_tac_toe", "matches": {"pars": 1}}, "test: unknown key 'matches.pars': did you mean 'matches.pairs'?"),
     ({"game": "tic_tac_toe", "schemes": ["tre"]}, "unknown scheme 'tre': did you mean 'tree'?"),
-    ({"game": "tic_tac_toe", "schemes": ["root node-locks"]}, "unknown word in scheme 'root node-locks'"),
+    ({"game": "tic_tac_toe", "schemes": ["root node-locks"]}, "unknown choice in scheme 'root node-locks'"),
     ({"game": "tic_tac_toe", "schemes": ["tree none wu_uct"]}, "contradicts"),
     ({"game": "tic_tac_toe", "workers": [0]}, "test: workers.0=0"),
     ({"game": "tic_tac_toe", "workers": [100_000]}, "test: workers.0=100000"),
