@@ -1,10 +1,10 @@
-"""What merging costs a node, and how many nodes one coordinator holds.
+"""What merging costs a node, and how many nodes one coordinator can serve.
 
     python benchmarks/cluster.py [--game awale] [--seconds 6] [--rounds 3] [--nodes 10,50,200] [--json FILE]
 
 1. Two real nodes on this machine, one worker each, search with every merge rule at the usual pace (3 reports a second) and with
    hardly any reports, in turns. The share of a node's time in which its search stood still for merging is what nodes measured;
-   the ratio of rates, of the same round, says what all of it costs, whatever it was spent on.
+   the ratio of rates within a round says what all of it costs, whatever it was spent on.
 2. Simulated nodes, which send the reports of real searches and do not search, talk to a real coordinator by `share`. Its share of
    one core, and the time from a report to the answer with what the others know, by the number of nodes.
 """
@@ -98,7 +98,7 @@ def measure_nodes(game: str, seconds: float, rounds: int) -> list[dict]:
     ]
 
 
-# ---- 2. how many nodes one coordinator holds -----------------------------------------------------------------------------------
+# ---- 2. how many nodes one coordinator serves ---------------------------------------------------------------------------------
 
 
 def real_reports(game: str) -> list[dict]:

@@ -5,9 +5,9 @@
                                      [--reference 400000] [--seed 1] [--json FILE]
 
 Every machine makes the same number of simulations for a move, whatever the rule: equal time, and an equal total. `one tree` is
-serial search with that total, what machines would be without any seam between them. Two measures:
+serial search with that total: what machines would be with no seam between them. Two measures:
 
-    regret    on positions of random games: what the move chosen is worth less than the best, both by a long serial search. All
+    regret    on positions of random games: how much less the chosen move is worth than the best, by a long serial search. All
               rules see the same positions with the same seed, so differences are taken position by position.
     matches   rule against rule: pairs of games from the same opening with colours swapped.
 

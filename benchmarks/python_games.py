@@ -5,7 +5,7 @@
 The same rules (OpenSpiel's, called from Python), c, position and kind of playout; like with like, twice:
 
     python playouts    one random move after the other from Python, on both sides
-    C++ playouts       OpenSpiel's random rollout in C++, on both sides; its search in Python has no door to it, and gets one here
+    C++ playouts       OpenSpiel's random rollout in C++, on both sides; its search in Python has no access to it but here
 
 All take turns in every round, in an order that changes; ratios are medians of the rounds' ratios to OpenSpiel's search with the
 same playouts. On a machine that others use, two workers may not get two cores, and then the rate says nothing about them: `cores`

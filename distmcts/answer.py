@@ -45,7 +45,7 @@ def at_chance(game: Game, state: State) -> bool:
 
 
 def worth(row: MergedMove) -> float:
-    """A move's value: exact if it is proven."""
+    """A move's value; exact if it is proven."""
     return row.value if row.proven is None else row.proven
 
 

@@ -1,4 +1,4 @@
-"""Configurations as users write them: what is wrong with one is said in one line, with the key, the value and what was meant."""
+"""Configurations as users write them: what is wrong with one is told in one line, with the key, the value and what was meant."""
 
 import re
 from typing import Any, TypeVar

@@ -127,7 +127,7 @@ def _check_outcomes(game: Game, state: np.ndarray, where: str) -> None:
 def _chance(game: CompiledGame, games: int, seed: int) -> str:
     """sample_outcome against chance_outcomes: how often each outcome comes, within six standard deviations."""
     if not game.has_chance:
-        return "the game knows no chance"
+        return "the game has no chance events"
     chooser = random.Random(seed)
     rng = seeded(seed, 0)
     drawn = np.zeros(DRAWS, np.int64)

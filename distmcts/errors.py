@@ -1,4 +1,4 @@
-"""What goes wrong through no fault of the program: one line for the user, no traceback on the command line."""
+"""What goes wrong through no fault of the program: one line for the user, and no traceback on the command line."""
 
 import difflib
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ class GameError(DistmctsError):
 
 
 class SearchError(DistmctsError):
-    """A search could not be carried on."""
+    """A search could not go on."""
 
 
 @contextmanager

@@ -34,6 +34,6 @@ def free_run_folder(name: str) -> Path:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text; bytes in it that were no text (a command line may hold such) become character references."""
+    """Write a text; bytes in it that are not text (a command line may have some) become character references."""
     with whole_file(path) as file:
         file.write(text.encode("utf-8", "xmlcharrefreplace"))

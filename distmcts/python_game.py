@@ -1,6 +1,6 @@
 """Games written in plain Python: any object with the methods of OpenSpiel's states.
 
-    class Countdown:                       # who takes the last stone loses
+    class Countdown:                       # whoever takes the last stone loses
         def __init__(self, stones=10, mover=0): ...
         def clone(self): ...               # an independent copy
         def current_player(self): ...      # 0, 1, ...

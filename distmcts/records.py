@@ -1,9 +1,9 @@
-"""A file of records: one line of JSON each, appended and on the disk before anybody goes on.
+"""A file of records: one line of JSON each, appended, and on the disk before work goes on.
 
 The units of a run are kept like this, and a coordinator's recovery file; the file is the only truth, everything else is computed
-from it. The last key of a line is a checksum of the others. A last line without its end was being written when the power went:
-it is cut off, and what it told of is done again. Any other damage is an error that names the line: what is in the file may be
-hours of work, and nothing in it is thrown away in silence.
+from it. The last key of a line is a checksum of the others. A last line without an end was being written when the power failed:
+it is cut off, and what it recorded is done again. Any other damage is an error that names the line: what is in the file may be
+hours of work, and nothing in it is silently thrown away.
 """
 
 import errno
@@ -24,7 +24,7 @@ class Records:
     """Owns the open file. One process at a time: a second one is refused."""
 
     def __init__(self, path: Path, keep: bool = True):
-        """`keep`: what is appended is also kept in `all`, for those who go on reading it."""
+        """`keep`: what is appended is also kept in `all`, for those who read on."""
         self.path = path
         self._keep = keep
         self._file = -1
@@ -34,7 +34,7 @@ class Records:
             self.all: list[Record] = self._replay()
         except BlockingIOError:
             self.close()
-            raise InputError(f"{path}: another process is at work on this run") from None
+            raise InputError(f"{path}: another process is working on this run") from None
         except OSError as error:
             self.close()
             raise InputError(f"{path}: {error.strerror}") from None
@@ -65,7 +65,7 @@ class Records:
             self.all.append(record)
 
     def rewrite(self, records: list[Record]) -> None:
-        """Put these in the place of all that is in the file, whole or not at all. Blocks until they are on the disk."""
+        """Replace all that is in the file, whole or not at all. Blocks until it is on the disk."""
         with whole_file(self.path) as file:
             file.writelines(map(_line, records))
         file = os.open(self.path, os.O_RDWR | os.O_APPEND)
@@ -98,7 +98,9 @@ def parse_records(content: bytes, path: Path) -> list[Record]:
     for number, line in enumerate(content.splitlines(), start=1):
         record = _checked(line)
         if record is None:
-            raise InputError(f"{path}, line {number}: this record is damaged; remove the line, and what it told of is done again")
+            raise InputError(
+                f"{path}, line {number}: this record is damaged; remove the line, and what it recorded is done again"
+            )
         records.append(record)
     return records
 

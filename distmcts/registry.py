@@ -45,7 +45,7 @@ def load_game(game: Any, **parameters: Any):
 
 def _from_object(source: Any) -> PythonGame:
     """A state or a game with OpenSpiel's methods, be it theirs or another one."""
-    spiel = sys.modules.get("pyspiel")  # who has an object of theirs has imported it
+    spiel = sys.modules.get("pyspiel")  # whoever has one of its objects has imported it
     if spiel and isinstance(source, (spiel.Game, spiel.State)):
         from games.open_spiel import OpenSpielGame
 

@@ -1,4 +1,4 @@
-"""How to search, as the user says it: names, defaults, limits. Misspelt names are answered with the nearest allowed one."""
+"""How to search, as the user asks for it: names, defaults, limits. Misspelt names are answered with the nearest allowed one."""
 
 import os
 from collections.abc import Sequence

@@ -70,7 +70,7 @@ def join_group(game, state, own, joined):
 def joins_top_and_bottom(game, state, board):
     """Whether the stones on a board win for player 0 if all other cells are player 1's. Uses the board up.
 
-    Reduction of the game of Y (van Rijswijck 2002): give each cell to who has two of these three: the cell, its right
+    Reduction of the game of Y (van Rijswijck 2002): give each cell to whoever has two of these three: the cell, its right
     and its lower neighbour. The winner stays the same, and the board, a triangle, gets one row shorter. Hex is Y on a
     triangle of 2 * size - 1 rows where the cells below the rhombus are player 0's, those right of it player 1's.
     """

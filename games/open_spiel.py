@@ -68,7 +68,7 @@ class OpenSpielGame(PythonGame):
 
     def _quick_playout(self, state: Any, random_word: Callable[[], int]) -> Sequence[float]:
         """A search of one simulation is one random playout from its root, and tells what it was worth to the player to move."""
-        while state.is_chance_node():  # the search has nobody there to tell it for
+        while state.is_chance_node():  # there is no player there whose value the search could tell
             state.apply_action(draw_outcome(state.chance_outcomes(), random_word()))
         if state.is_terminal():
             return state.returns()
@@ -111,7 +111,7 @@ class OpenSpielGame(PythonGame):
             return self._replay(self.game.new_initial_state(), moves, text)
         with suppress(Exception):  # each game has its own way to refuse
             return self._replay(_quietly(lambda: self.game.new_initial_state(setup)), moves, text)
-        if not moves and not NUMBERS.fullmatch(text):  # numbers would be played without a look whether they are legal
+        if not moves and not NUMBERS.fullmatch(text):  # numbers would be played without checking that they are legal
             with suppress(Exception):
                 return _quietly(lambda: self.game.deserialize_state(text))
         raise InputError(f"{self.name} position {text!r}: expected legal moves, as in '3 4 1', or a start that the game knows")
@@ -185,7 +185,7 @@ def _check_kind(spiel: Any, kind: Any) -> None:
 
 
 def _quietly(call: Callable[[], Any]) -> Any:
-    """Call OpenSpiel, which writes errors to the terminal before it raises them; what it writes otherwise is passed on."""
+    """Call OpenSpiel, which prints errors before it raises them; whatever else it prints is passed on."""
     with tempfile.TemporaryFile() as kept:
         before = os.dup(2)
         os.dup2(kept.fileno(), 2)

@@ -130,7 +130,7 @@ class Risk(CompiledGame):
         return name_of_step(state, move) if self.in_steps else name_of_move(state, move)
 
     def parse_move(self, state: State, text: str) -> int:
-        """A legal move by its name or number, also one that is too many to list: "recruit 3 Alaska, 4 Brazil"."""
+        """A legal move by its name or number, even where moves are too many to list: "recruit 3 Alaska, 4 Brazil"."""
         move = None if self.in_steps else ranked_move(state, text)
         return super().parse_move(state, text) if move is None else move
 

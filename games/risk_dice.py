@@ -53,7 +53,7 @@ def battle_wins(most: int) -> np.ndarray:
 
 
 def _needed(wins: np.ndarray) -> np.ndarray:
-    """The least attackers that win with a chance above 1/2, for each number of defenders; more attackers never win less."""
+    """The fewest attackers that win with a chance above 1/2, for each number of defenders; more attackers never win less."""
     return np.array([int(np.argmax(wins[:, defenders] > 0.5)) for defenders in range(wins.shape[1])], np.int64)
 
 
@@ -97,7 +97,7 @@ def throw_dice(attackers, defenders, rng):
 
 @kernel
 def needed(defenders):
-    """The least attackers that are more likely than not to win a battle."""
+    """The fewest attackers that are more likely than not to win a battle."""
     if defenders <= LARGEST:
         return NEEDED[defenders]
     return NEEDED[LARGEST] + np.int64((defenders - LARGEST) * LOSS_RATIO + 0.5)

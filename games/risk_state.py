@@ -201,7 +201,7 @@ def player(game, state):
 
 
 def returns(game, state, rewards):
-    """Who holds the world has won; a game that has reached the limit of turns is won by who holds more territories."""
+    """Whoever holds the world has won; at the limit of turns, whoever holds more territories."""
     lead = count_ones(state[OWNED]) - count_ones(state[OWNED + 1])
     result = 1.0 if lead > 0 else (-1.0 if lead < 0 else 0.0)
     rewards[0] = result

@@ -11,7 +11,7 @@ Steps of a turn, and what is left out:
   MANOEUVRE_TARGET  a connected territory on the frontier: nothing is ever moved into the hinterland
   MANOEUVRE_NUMBER  as many as make both equal (the source keeps an odd one), or all but one
 
-Half is rounded up. A step with a single choice is not asked for, but for those that END is a choice of.
+Half is rounded up. A step with a single choice is skipped, unless END is among its choices.
 Moves are territories, 0 to 41, or END; numbers are ONE, HALF, ALL and EVEN, ALL.
 """
 

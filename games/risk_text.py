@@ -98,7 +98,7 @@ def draw_position(state: np.ndarray) -> str:
 
 
 def parse_position(text: str, turns: int, in_steps: bool) -> np.ndarray:
-    """The position that `format_position` wrote, or one typed by hand, made sure of."""
+    """The position that `format_position` wrote, or one typed by hand; an InputError says what is wrong with it."""
     try:
         state, decision = _read_map(text)
         if decision == "deal":

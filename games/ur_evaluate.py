@@ -94,7 +94,7 @@ def steps_in_danger(game, word):
 
 
 def race(game, state, rewards):
-    """A roll that is known already is played in thought: so many steps more, and the other player rolls next."""
+    """A known roll counts as played: that many steps more, and the other player rolls next."""
     roll = roll_of(state[0])
     word = state[0] if roll == _0 else turned(state[0])  # the low half is about to roll
     roller = np.int64((word >> _31) & _1)

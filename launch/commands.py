@@ -1,4 +1,4 @@
-"""The commands that every launcher runs. A cluster node is started by the very same one everywhere."""
+"""The commands that every launcher runs. A cluster node is started by the same command everywhere."""
 
 from typing import NamedTuple
 
@@ -14,20 +14,20 @@ class NodeCommand(NamedTuple):
 
 
 def node_arguments(name: str, options: NodeOptions, invitation: str = "-") -> list[str]:
-    """After `python`. Keys are in none of them: arguments can be read by everybody on a machine."""
+    """What follows `python`. No key is among them: everybody on a machine can read arguments."""
     workers = [] if options.workers is None else ["--workers", str(options.workers)]
     memory = [] if options.memory is None else ["--memory", str(options.memory)]
     return ["-m", "distmcts", "node", "--invitation", invitation, "--name", name, *workers, *memory]
 
 
 def coordinator_arguments(folder: RunFolder, bind: str, reach: str | None) -> list[str]:
-    """After `python`. The folder of keys is there only if somebody made it: keys are made for the occasion otherwise."""
+    """What follows `python`. The folder of keys is there only if somebody made it; otherwise new keys are made."""
     files = ["--keys", str(folder.keys), "--invite", str(folder.invitation), "--recovery", str(folder.recovery)]
     return ["-m", "distmcts", "coordinator", "--bind", bind, *([] if reach is None else ["--reach", reach]), *files]
 
 
 def different_names(wanted: list[str]) -> list[str]:
-    """The same names, with -2, -3 and so on where one comes again."""
+    """The same names, with -2, -3 and so on for repeated ones."""
     names: list[str] = []
     for name in wanted:
         candidates = (name, *(f"{name}-{number}" for number in range(2, len(wanted) + 2)))

@@ -1,4 +1,4 @@
-"""What to launch, as the user says it: the job, and how cluster nodes are started. Keys, defaults, limits."""
+"""What to launch, as the user asks for it: the job, and how cluster nodes are started. Keys, defaults, limits."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -51,7 +51,7 @@ class LocalOptions(Section):
 
 class SshOptions(Reachable):
     hosts: tuple[str, ...] = ()
-    python: Line = "python3"  # goes to the remote shell as it is: ~ and the like mean there what they mean
+    python: Line = "python3"  # goes to the remote shell as it is, which expands ~ and the like
     options: tuple[str, ...] = ()
 
     @field_validator("hosts")
@@ -83,14 +83,14 @@ class SlurmOptions(Section):
 
 
 class RayOptions(Reachable):
-    address: str = "auto"  # of a Ray cluster; auto: the one this machine belongs to; local: one that ends with the run
+    address: str = "auto"  # of a Ray cluster; auto: the one this machine belongs to; local: a new one that ends with the run
     nodes: Nodes | None = None  # none: every machine of the cluster
 
 
 class LaunchConfig(Section):
-    """A launch: what to search, and on what. If the job is null, the cluster stays, for searches and experiments of others."""
+    """A launch: what to search, and on what. If the job is null, the cluster stays up, for others to use."""
 
-    job: dict[str, Any] | None  # never forgotten by accident: null must be said
+    job: dict[str, Any] | None  # cannot be forgotten by accident: null must be written
     on: Way = "local"
     node: NodeOptions = NodeOptions()
     local: LocalOptions = LocalOptions()
@@ -123,7 +123,7 @@ class LaunchConfig(Section):
 
 def make_config(given: dict[str, Any], source: str) -> LaunchConfig:
     """A configuration from what was given; raises InputError with one line that names the source and the key."""
-    if True in given:  # YAML takes a bare `on` for a truth
+    if True in given:  # YAML reads a bare `on` as true
         given = {"on" if key is True else key: value for key, value in given.items() if key is not True or "on" not in given}
     config = validated(LaunchConfig, given, source)
     if config.on == "ssh" and not config.ssh.hosts:

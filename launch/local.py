@@ -1,4 +1,4 @@
-"""Cluster nodes as processes on this machine: to try things out, and for tests. One node with all cores searches better."""
+"""Cluster nodes as processes on this machine: to try things out, and for tests. One node with all cores would search better."""
 
 import os
 import shlex
@@ -12,7 +12,7 @@ from launch.run_folder import RunFolder
 
 
 class Children:
-    """Nodes that are children of ours, or whose ssh is."""
+    """Nodes that are child processes of ours, or whose ssh is."""
 
     commands: list[NodeCommand]
 
@@ -27,7 +27,7 @@ class Children:
 
 
 class Local(Children):
-    """The cores are divided among the nodes, unless each is given a number of workers."""
+    """The cores are divided among the nodes, unless a number of workers is given."""
 
     bind = "tcp://127.0.0.1:*"
     reach = None

@@ -36,7 +36,7 @@ class Process:
         except OSError as error:
             raise InputError(f"cannot run {shlex.join(arguments[:1])}: {error.strerror}") from None
         if line is not None:
-            with suppress(BrokenPipeError):  # it has ended already; whoever looks at it next will see that
+            with suppress(BrokenPipeError):  # it has ended already, as the next look will show
                 self._process.stdin.write(line.encode() + b"\n")
                 self._process.stdin.flush()
 
@@ -55,7 +55,7 @@ class Process:
         self._process.send_signal(number)
 
     def hang_up(self) -> None:
-        """End its input: a cluster node goes then."""
+        """End its input: a cluster node ends with it."""
         if self._process.stdin is not None:
             with suppress(BrokenPipeError):
                 self._process.stdin.close()
@@ -89,7 +89,7 @@ def _signal_at_our_death(number: int) -> Callable[[], None]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Neither Ctrl-C nor SIGTERM interrupts what must be finished, such as ending processes; that takes seconds at most."""
+    """Neither Ctrl-C nor SIGTERM interrupts what must be finished, such as ending processes; it takes seconds at most."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

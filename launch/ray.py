@@ -1,5 +1,5 @@
-"""Cluster nodes on the machines of a Ray cluster that is there already: a placement group spreads one actor over each, and the
-actor starts the same node command as everywhere, with the invitation on its standard input. Ray carries nothing else.
+"""Cluster nodes on the machines of an existing Ray cluster: a placement group puts one actor on each, and the actor starts the
+same node command as everywhere, with the invitation on its standard input. Ray carries nothing else.
 
 A node ends with its actor, and actors end with us.
 """
@@ -166,7 +166,7 @@ class Ray:
             said = " ".join(str(error).split()) or type(error).__name__
             raise SearchError(f"cannot join the Ray cluster {self._config.ray.address!r}: {said}") from None
         finally:
-            for number, handler in kept.items():  # Ray sets its own, under which we would end without an order
+            for number, handler in kept.items():  # Ray sets its own, and with those we would not end in order
                 signal.signal(number, handler)
 
     def _place(self, count: int, workers: int) -> list[Any]:
@@ -177,7 +177,7 @@ class Ray:
 
         self._group = placement_group([{"CPU": workers}] * count, strategy="STRICT_SPREAD")
         if not self._group.wait(timeout_seconds=PLACE_S):
-            raise SearchError(f"Ray had no {count} machines with {workers} free CPUs each within {PLACE_S:g} s")
+            raise SearchError(f"Ray did not have {count} machines with {workers} free CPUs each within {PLACE_S:g} s")
         actor = ray.remote(Keeper)
         return [
             actor.options(
@@ -200,7 +200,7 @@ class Ray:
 
 
 def _check_reachable(address: str) -> None:
-    """Ray itself tries for minutes before it says that nobody is there."""
+    """Ray itself tries for minutes before it says that nothing is there."""
     host, colon, port = address.rpartition("//")[2].rpartition(":")
     if not colon:
         return  # auto, local: Ray knows at once

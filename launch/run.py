@@ -22,9 +22,9 @@ from launch.config import LaunchConfig
 from launch.processes import Process, undisturbed
 from launch.run_folder import RunFolder
 
-JOB = "search"  # a run has one job, and handing it in again finds it again
+JOB = "search"  # a run has one job; handing it in again finds it
 BIND_S = 60.0  # how long a coordinator may take to start
-GATHER_S = 60.0  # how long the search waits for nodes; those who come later still join
+GATHER_S = 60.0  # how long the search waits for nodes; later ones still join
 CONTACT_S = 5.0  # how long a coordinator may be silent
 LOOK_S = 0.1
 CHECKPOINT_S = 10.0
@@ -44,10 +44,10 @@ class Node(Protocol):
         """By an exit code or a signal, as far as that is known."""
 
     def hang_up(self) -> None:
-        """Have it go, and do not wait for it."""
+        """Tell it to go, without waiting for it."""
 
     def end(self, patience_s: float) -> None:
-        """Block until it has gone; with force once patience is over."""
+        """Block until it has gone; by force when patience runs out."""
 
 
 class Launcher(Protocol):
@@ -60,14 +60,14 @@ class Launcher(Protocol):
         """What `start` would run, one command a line."""
 
     def start(self, folder: RunFolder, invitation: str) -> Sequence[Node]:
-        """Start all nodes, and go on. The invitation, one line, is a secret: it goes into no argument and no log."""
+        """Start all nodes, without waiting for them. The invitation, one line, is a secret: never an argument, never in a log."""
 
     def close(self) -> None:
-        """Give back what belongs to all nodes together."""
+        """Release what all nodes share."""
 
 
 class Stopped(SearchError):
-    """The run cannot be carried on now, but can be gone on with."""
+    """The run cannot go on now, but can be resumed."""
 
 
 class Run:
@@ -87,7 +87,7 @@ class Run:
             self._claim = self._folder.claim()
             self._folder.invitation.unlink(missing_ok=True)  # of an earlier coordinator
             arguments = coordinator_command(self._folder, self._launcher)
-            # A checkpoint also if we are killed: the coordinator learns of it, and sends the nodes home.
+            # A checkpoint is made even if we are killed: the coordinator gets a signal, and sends the nodes home.
             self._coordinator = Process("coordinator", arguments, self._folder.log("coordinator"), at_our_death=signal.SIGUSR1)
             self._await_invitation()
             self._nodes = self._launcher.start(self._folder, read_invitation(self._folder.invitation).to_line())
@@ -100,7 +100,7 @@ class Run:
         self._end()
 
     def search(self, order: Order, on_status: Show = None, on_progress: Show = None) -> Result:
-        """Have the job done, or go on with it; the result is also in the folder then. Blocks."""
+        """Carry the job out, or resume it; the result is then in the folder, too. Blocks."""
         try:
             with Cluster(self._folder.invitation, contact_s=CONTACT_S) as cluster:
                 gather(cluster, lambda: sum(not node.has_ended() for node in self._nodes), self._looking(on_status))
@@ -114,7 +114,7 @@ class Run:
         return result
 
     def wait_for_nodes(self, on_status: Show = None) -> None:
-        """Blocks until all have joined, or some never will."""
+        """Blocks until all have joined, or it is clear that some never will."""
         with Cluster(self._folder.invitation, contact_s=CONTACT_S) as cluster:
             gather(cluster, lambda: sum(not node.has_ended() for node in self._nodes), self._looking(on_status))
 
@@ -134,7 +134,7 @@ class Run:
                 raise Stopped(f"the coordinator is not ready after {BIND_S:g} s: {self._folder.last_line('coordinator')}")
             time.sleep(LOOK_S)
 
-    # ---- looking on -------------------------------------------------------------------------------------------------------
+    # ---- watching ---------------------------------------------------------------------------------------------------------
 
     def _looking(self, show: Show) -> Callable[[Any], None]:
         def look(news: Any) -> None:
@@ -145,7 +145,7 @@ class Run:
         return look
 
     def _look(self) -> None:
-        """Raise if there is nothing left to wait for; warn of nodes that have ended before their time."""
+        """Raise if there is nothing left to wait for; warn about nodes that have ended too early."""
         if self._coordinator.has_ended():
             raise Stopped(f"the coordinator has ended {self._last_line(self._coordinator)}")
         if self._nodes and all(node.has_ended() for node in self._nodes):
@@ -179,7 +179,7 @@ class Run:
                 self._claim = None
 
     def _send_home(self) -> None:
-        """End the coordinator, and give nodes the time to go as it told them to."""
+        """End the coordinator, and give nodes time to leave as it told them."""
         if self._is_complete:
             with Cluster(self._folder.invitation) as cluster:
                 cluster.shut_down()
@@ -192,7 +192,7 @@ class Run:
 
 
 def gather(cluster: Cluster, expected: Callable[[], int], on_status: Callable[[str], None]) -> None:
-    """Wait for the nodes: the search would begin with the first, and its time run while the others still start."""
+    """Wait for the nodes: otherwise the search would begin with the first, and time would run while the others start."""
     deadline = time.monotonic() + GATHER_S
     while time.monotonic() < deadline:
         here = sum(not node.state.startswith("lost") for node in cluster.status().nodes)
@@ -204,7 +204,7 @@ def gather(cluster: Cluster, expected: Callable[[], int], on_status: Callable[[s
 
 
 def attach(folder: RunFolder, nodes: int, order: Order, on_status: Show = None, on_progress: Show = None) -> Result:
-    """The same search where coordinator and nodes belong to somebody else, who also ends them. Blocks."""
+    """The same search, where somebody else started coordinator and nodes, and will end them. Blocks."""
     with Cluster(folder.invitation) as cluster:
         gather(cluster, lambda: nodes, on_status or _nothing)
         result = cluster.run(order, JOB, on_status=on_status, on_progress=on_progress, keep=True)

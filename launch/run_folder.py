@@ -1,11 +1,11 @@
-"""The folder of a launched run: what was asked, how to get in, what happened, what was found.
+"""The folder of a launched run: what was asked for, how to get in, what happened, what was found.
 
 runs/awale-20261117-190000/
-    config.yaml        what was asked, whole; written once
+    config.yaml        what was asked for, complete; written once
     invitation.json    address and keys while the coordinator runs; private
-    recovery.jsonl     the coordinator's: a run that was stopped goes on from it
+    recovery.jsonl     the coordinator's: a stopped run is resumed from it
     logs/              one file for the coordinator, one for each cluster node
-    job.sh             Slurm: the script that was submitted; slurm_job_id, as what
+    job.sh             Slurm: the script that was submitted; slurm_job_id: the id it got
     result.json        what was found; there is none before the end
 """
 
@@ -37,7 +37,7 @@ class RunFolder:
         self.recovery = self.path / "recovery.jsonl"
         self.logs = self.path / "logs"
         self.result = self.path / "result.json"
-        self.keys = self.path / "keys"  # of the coordinator, if it is not to make some for the occasion
+        self.keys = self.path / "keys"  # the coordinator's, if it should not make its own
         self.script = self.path / "job.sh"
         self.job_id = self.path / "slurm_job_id"
 
@@ -45,13 +45,13 @@ class RunFolder:
         return self.logs / f"{name}.log"
 
     def claim(self) -> int:
-        """The run is ours until this file descriptor is closed, or we end: a second launch is refused."""
+        """The run is ours until this file descriptor is closed, or our process ends: a second launch is refused."""
         descriptor = os.open(self.config, os.O_RDWR)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
-            raise InputError(f"{self.path}: another process is at work on this run") from None
+            raise InputError(f"{self.path}: another process is working on this run") from None
         return descriptor
 
     @staticmethod
@@ -74,14 +74,14 @@ class RunFolder:
         return said[-1].removeprefix("distmcts: ") if said else "(its log is empty)"
 
     def write_result(self, result: Result) -> None:
-        """A disk that is full must not cost the result: whoever has it still prints it."""
+        """A full disk must not cost the result: it is still printed."""
         try:
             write_whole(self.result, json.dumps(result.as_dict(), indent=1) + "\n")
         except OSError as error:
             warnings.warn(f"{self.result}: could not be written: {error.strerror}", stacklevel=1)
 
     def read_result(self) -> Result | None:
-        """What was found; None if the run has not come to its end."""
+        """What was found; None if the run has not finished."""
         try:
             found = json.loads(self.result.read_text())
             rows: dict[str, Any] = {
@@ -100,8 +100,8 @@ def planned_folder(config: LaunchConfig, out: Path | None) -> Path:
     """Where a run would go; nothing is made."""
     if out is not None:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            hint = f"; go on with it: {RunFolder(out).resume_command}" if (out / "config.yaml").is_file() else ""
-            raise InputError(f"{out}: is there already; a run has a folder of its own{hint}")
+            hint = f"; resume it: {RunFolder(out).resume_command}" if (out / "config.yaml").is_file() else ""
+            raise InputError(f"{out}: already exists; a run needs a folder of its own{hint}")
         return out
     game = "".join(letter if letter.isalnum() or letter in "_-" else "-" for letter in config.name)
     return free_run_folder(game[:60].strip("-") or "run")
@@ -116,9 +116,9 @@ def new_run(config: LaunchConfig, out: Path | None) -> RunFolder:
             folder = RunFolder(path)
             folder.logs.mkdir()
             write_whole(folder.config, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
-        except FileExistsError:  # another launch of the same second
+        except FileExistsError:  # another launch in the same second
             if out is not None:
-                raise InputError(f"{out}: is there already; a run has a folder of its own") from None
+                raise InputError(f"{out}: already exists; a run needs a folder of its own") from None
             continue
         except OSError as error:
             raise InputError(f"{error.filename or path}: {error.strerror}") from None
@@ -126,10 +126,10 @@ def new_run(config: LaunchConfig, out: Path | None) -> RunFolder:
 
 
 def open_run(path: Path) -> tuple[RunFolder, LaunchConfig]:
-    """An existing run, to go on with or to look at."""
+    """An existing run, to resume or to look at."""
     folder = RunFolder(path)
     if not folder.config.is_file() or not folder.logs.is_dir():
-        raise InputError(f"{path}: is not a launched run, it has no config.yaml and logs")
+        raise InputError(f"{path}: is not a launched run: it has no config.yaml and logs")
     try:
         given = yaml.safe_load(folder.config.read_text())
     except (OSError, UnicodeDecodeError, yaml.YAMLError):

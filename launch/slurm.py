@@ -19,7 +19,7 @@ from launch.commands import coordinator_arguments, node_arguments
 from launch.config import LaunchConfig
 from launch.run_folder import RunFolder
 
-ASK_S = 60.0  # without a controller, commands of Slurm wait for ever
+ASK_S = 60.0  # without a controller, Slurm's commands wait for ever
 LOOK_S = 1.0
 WARNING_S = 60  # before the time limit
 LOG = "slurm"
@@ -39,7 +39,7 @@ run={run}
 first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 address=$(scontrol show node -o "$first" | grep -o 'NodeAddr=[^ ]*' | cut -d = -f 2)
 
-# The coordinator puts what was found into its recovery file and sends the nodes home. Whoever does not go is ended with the job.
+# The coordinator writes what was found to its recovery file and sends the nodes home. Any that stay end with the job.
 coordinator= search=
 checkpoint() {{
     kill $search 2>/dev/null
@@ -133,7 +133,7 @@ def job_script(folder: RunFolder, config: LaunchConfig) -> str:
 
 
 def _filled(python: str, arguments: list[str], values: dict[str, str]) -> str:
-    """A command in which some arguments are for the shell to fill in."""
+    """A command with some arguments for the shell to fill in."""
     return " ".join([python, *(values.get(argument) or shlex.quote(argument) for argument in arguments)])
 
 
@@ -146,7 +146,7 @@ def _sbatch(folder: RunFolder) -> list[str]:
 
 
 def submit(folder: RunFolder, config: LaunchConfig) -> str:
-    """Hand the job in; its id. One that is still in the queue is not handed in twice."""
+    """Submit the job; returns its id. One that is still in the queue is not submitted twice."""
     claim = folder.claim()
     try:
         job = folder.job_id.read_text().strip() if folder.job_id.exists() else ""
@@ -175,13 +175,13 @@ def what_next(folder: RunFolder, job: str, stays: bool) -> str:
         ("watch", f"distmcts status {run}"),
         result,
         ("log", f"tail -f {shlex.quote(str(folder.log(LOG)))}"),
-        ("end", f"scancel {job}   (what was searched until then counts, should the run be gone on with)"),
+        ("end", f"scancel {job}   (what was searched until then counts if the run is resumed)"),
     ]
     return "\n".join(f"{what + ':':<8} {how}" for what, how in rows)
 
 
 def follow(folder: RunFolder, job: str, show: Callable[[str], None]) -> Result:
-    """Wait for a job's end, and show its states; what was found. Blocks."""
+    """Wait for the end of a job, and show its states; returns what was found. Blocks."""
     shown = ""
     while True:
         state, note = _state(job)
@@ -200,7 +200,7 @@ def follow(folder: RunFolder, job: str, show: Callable[[str], None]) -> Result:
 
 
 def _state(job: str) -> tuple[str, str]:
-    """Of a job, and a reason or the machines; GONE if Slurm has forgotten it, UNKNOWN if it does not answer."""
+    """The state of a job, and a reason or its machines; GONE if Slurm has forgotten it, UNKNOWN if it does not answer."""
     done = _ask("squeue", "--noheader", "--states=all", f"--jobs={job}", "--format=%T %R")
     if done.returncode and "Invalid job id" not in done.stderr:
         return "UNKNOWN", _one_line(done.stderr)
@@ -209,13 +209,13 @@ def _state(job: str) -> tuple[str, str]:
 
 
 def _ask(*command: str) -> subprocess.CompletedProcess:
-    """A command of Slurm, to its end."""
+    """Run a command of Slurm to its end."""
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=ASK_S, stdin=subprocess.DEVNULL)
     except FileNotFoundError:
-        raise InputError(f"there is no `{command[0]}` on this machine; launch from one that belongs to a Slurm cluster") from None
+        raise InputError(f"there is no `{command[0]}` on this machine; launch from a machine of a Slurm cluster") from None
     except subprocess.TimeoutExpired:
-        raise SearchError(f"{command[0]}: no answer within {ASK_S:g} s; does Slurm's controller run?") from None
+        raise SearchError(f"{command[0]}: no answer within {ASK_S:g} s; is Slurm's controller running?") from None
 
 
 def _one_line(text: str) -> str:

@@ -43,9 +43,9 @@ def _remote(name: str, config: LaunchConfig) -> str:
 
 
 def _own_address(options: SshOptions) -> str:
-    """The address of this machine on the way to the first host; the configuration of ssh knows where that is."""
+    """The address of this machine on the way to the first host; ssh's configuration knows where that is."""
     host = options.hosts[0]
-    hint = "say with ssh.reach=tcp://ADDRESS:PORT by what address the hosts reach this machine"
+    hint = "give ssh.reach=tcp://ADDRESS:PORT, the address by which the hosts reach this machine"
     try:
         command = ["ssh", *options.options, "-G", "--", host]
         told = subprocess.run(command, capture_output=True, text=True, timeout=ASK_S, stdin=subprocess.DEVNULL)
@@ -60,4 +60,4 @@ def _own_address(options: SshOptions) -> str:
     except subprocess.TimeoutExpired:
         raise InputError(f"ssh -G {host}: no answer within {ASK_S:g} s; {hint}") from None
     except OSError as error:
-        raise InputError(f"cannot tell the way to {host!r} ({error.strerror}); {hint}") from None
+        raise InputError(f"cannot find the way to {host!r} ({error.strerror}); {hint}") from None

@@ -62,7 +62,7 @@ def test_a_second_process_is_refused(tmp_path):
     code = f"from pathlib import Path; from distmcts.records import Records; Records(Path({str(path)!r}))"
     with Records(path):
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert other.returncode != 0 and "another process is at work on this run" in other.stderr
+        assert other.returncode != 0 and "another process is working on this run" in other.stderr
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
@@ -86,7 +86,7 @@ def test_a_file_that_is_written_anew_is_still_ours(tmp_path):
     with Records(path) as records:
         records.rewrite([some(3), some(4)])
         assert read_records(path) == [some(3), some(4)]
-        with pytest.raises(InputError, match="another process is at work"):
+        with pytest.raises(InputError, match="another process is working"):
             Records(path)
         records.append(some(5))
     assert read_records(path) == [some(3), some(4), some(5)]

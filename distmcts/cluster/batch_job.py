@@ -1,6 +1,6 @@
 """A batch of independent units, as the coordinator sees it: handed out one at a time, each counted once.
 
-A unit whose node is lost goes back to the front of the queue. Should that node come back and have it done, the first answer
+A unit whose node is lost goes back to the front of the queue. If that node comes back with it done, the first result
 counts. A unit that fails is tried again elsewhere; after MAX_TRIES its failure is its result.
 """
 
@@ -28,7 +28,7 @@ class BatchJob:
         self.results: list[tuple[str, str, bool]] = []
         self.doing: dict[Source, str] = {}
         self.done_by: Counter[Source] = Counter()
-        self._queue = OrderedDict.fromkeys(self.units)  # looked up and shortened by name as well
+        self._queue = OrderedDict.fromkeys(self.units)  # units are also looked up and removed by name
         self._known = frozenset(self.units)
         self._done: set[str] = set()
         self._failures: Counter[str] = Counter()
@@ -38,7 +38,7 @@ class BatchJob:
         self._send, self._note = send, note
         self._began_at: float | None = None
         self._alone_since: float | None = None
-        self._quiet_until = 0.0  # after a restart: nobody is missed before
+        self._quiet_until = 0.0  # after a restart: until then nobody is missed
 
     @property
     def is_over(self) -> bool:
@@ -56,7 +56,7 @@ class BatchJob:
         return self.state == "working" and source not in self._refused and (bool(self._queue) or source in self.doing)
 
     def invite(self, source: Source, workers: int) -> None:
-        """Give an idle node a unit; the same again if it did not hear of it."""
+        """Give an idle node a unit; the same one again if it did not hear of it."""
         self._workers[source] = workers
         self._away.pop(source, None)
         if source not in self.doing:
@@ -64,13 +64,13 @@ class BatchJob:
         self._send(source, Work(self.name, self.doing[source], self.batch.kind, self.batch.context))
 
     def heard(self, source: Source, workers: int, unit: str) -> None:
-        """A node says that it is at this unit."""
+        """A node says that it is working on this unit."""
         self._workers[source] = workers
         self._away.pop(source, None)
         if self.is_over or unit in self._done:
             self._send(source, Stop(self.name))
         elif source not in self.doing and unit in self._known:
-            self.doing[source] = unit  # it was given to it before a restart, or before it was lost
+            self.doing[source] = unit  # it had been given this unit before a restart, or before it was lost
             self._queue.pop(unit, None)
 
     def done(self, source: Source, unit: str, found: str) -> bool:
@@ -78,7 +78,7 @@ class BatchJob:
         return self._end_unit(source, unit, found, True)
 
     def failed(self, source: Source, unit: str, reason: str) -> bool:
-        """Let a failure count; False if it is old news: only the node that the unit was given to can fail, and once."""
+        """Let a failure count; False if it is old news: only the node that was given the unit can fail, and only once."""
         if self.doing.get(source) != unit or unit in self._done or self.is_over:
             return False
         self._failures[unit] += 1
@@ -133,7 +133,7 @@ class BatchJob:
             self._queue.move_to_end(unit, last=False)
 
     def tick(self, now: float) -> None:
-        """Fail if nobody can do it: those who are here refuse, or nobody comes. Once a unit is done, there is hope for ever."""
+        """Fail if nobody can do it: all nodes here refuse, or none comes. Once a unit is done, it waits for ever."""
         here = self._workers.keys() - self._away.keys()
         if self.state != "working" or self._done or here - self._refused.keys():
             self._alone_since = None

@@ -1,7 +1,7 @@
 """A cluster from the user's side: `distmcts.Cluster("tcp://host:5555").search("awale", seconds=10)`.
 
-The client asks a few times a second how far its job is. A job has a name, and handing it in again does no harm: so a coordinator
-may be started again in the middle, and neither a question nor an answer that gets lost matters.
+The client asks a few times a second how far along its job is. A job has a name, and handing it in twice does no harm: so the
+coordinator may be restarted in the middle, and a question or an answer may get lost.
 """
 
 import json
@@ -43,7 +43,7 @@ from distmcts.parallel.stoppers import Progress
 from distmcts.result import NodeResult, Result, some
 
 ASK_S = 0.1  # between two questions
-CONTACT_S = 30.0  # how long a coordinator may be silent before it is given up
+CONTACT_S = 30.0  # how long a coordinator may be silent before we give up
 
 
 class UnitResult(NamedTuple):
@@ -60,7 +60,7 @@ def find_invitation(where: str, keys: Path | None = None, key: str | None = None
     if "://" not in where:
         path = Path(where)
         if not path.exists():
-            raise InputError(f"{where!r}: is neither an address, as in {DEFAULT_ADDRESS}, nor an invitation or a run folder")
+            raise InputError(f"{where!r}: is not an address, as in {DEFAULT_ADDRESS}, nor an invitation or a run folder")
         return _of_run(path) if path.is_dir() else read_invitation(path)
     check_address(where)
     if is_local(where) and keys is None:
@@ -76,10 +76,10 @@ def _of_run(folder: Path) -> Invitation:
     if not invitation.exists():
         job = folder / "slurm_job_id"
         if (folder / "result.json").exists():
-            raise InputError(f"{folder}: is at its end; {folder / 'result.json'} has the result")
+            raise InputError(f"{folder}: has finished; {folder / 'result.json'} has the result")
         if job.exists():
             raise InputError(f"{folder}: no cluster is up; its job may be in the queue: squeue --jobs {job.read_text().strip()}")
-        raise InputError(f"{folder}: no cluster is up there; a stopped run goes on with: distmcts launch --resume {folder}")
+        raise InputError(f"{folder}: no cluster is up; resume a stopped run with: distmcts launch --resume {folder}")
     return read_invitation(invitation)
 
 
@@ -136,8 +136,8 @@ class Cluster:
     ) -> Result:
         """Have an order carried out. Blocks.
 
-        The first Ctrl-C ends the search with what was found until then, and `on_cancel` is told. SystemExit, as SIGTERM raises
-        it, ends it as well, unless the job is to be kept for a later `run` with its name.
+        The first Ctrl-C ends the search with what was found so far, and calls `on_cancel`. SystemExit, which SIGTERM raises, ends
+        it as well, unless `keep` says that a later `run` will take the job up by its name.
         """
         job = job or f"search-{secrets.token_hex(4)}"
         submit = _checked(SubmitSearch(job, order.search))
@@ -153,7 +153,7 @@ class Cluster:
                 if is_cancelled:
                     if reply.state == "unknown":
                         raise SearchError("interrupted; the coordinator does not know the search any more")
-                    self._connection.send(write(Cancel(job)))  # the first may have got lost
+                    self._connection.send(write(Cancel(job)))  # the first one may have been lost
                 elif reply.state == "unknown":
                     question = submit
                 if on_status and reply.state in ("waiting", "preparing"):
@@ -166,7 +166,7 @@ class Cluster:
             except KeyboardInterrupt:
                 if is_cancelled:
                     raise
-                is_cancelled = True  # what was found until now still comes
+                is_cancelled = True  # what was found so far still comes
                 on_cancel()
                 self._connection.send(write(Cancel(job)))
             except SystemExit:
@@ -175,7 +175,7 @@ class Cluster:
                 raise
 
     def submit(self, order: Order, job: str) -> None:
-        """Hand an order in, and do not wait for it; `run` with the same name does."""
+        """Hand an order in without waiting for it; `run` with the same name waits."""
         self._ask(_checked(SubmitSearch(job, order.search)), job)
 
     @staticmethod
@@ -262,7 +262,7 @@ class Cluster:
             self._connection.send(write(Cancel(name)))
             raise
 
-    # ---- looking on -------------------------------------------------------------------------------------------------------
+    # ---- status -----------------------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
         """Who is there and what is going on. Blocks until the coordinator answers."""
@@ -275,7 +275,7 @@ class Cluster:
     # ---- asking -----------------------------------------------------------------------------------------------------------
 
     def _ask(self, question: Message, job: str | None) -> Any:
-        """The newest answer about a job (None: a status). Asks again until there is one: a coordinator may be starting again."""
+        """The newest reply about a job (None: a status). Asks until there is one: a coordinator may be restarting."""
         deadline = time.monotonic() + self._contact_s
         while True:
             self._connection.send(write(question))
@@ -287,10 +287,12 @@ class Cluster:
             if reason := self._connection.rejection():
                 raise InputError(reason)
             if time.monotonic() > deadline:
-                raise SearchError(f"no answer from {self.invitation.address} for {self._contact_s:g} s; is a coordinator there?")
+                raise SearchError(
+                    f"no answer from {self.invitation.address} for {self._contact_s:g} s; is a coordinator running there?"
+                )
 
     def _reply(self, timeout_s: float, job: str | None) -> Any:
-        """The last of what has come; older answers are old news."""
+        """The last one that has come; earlier ones are old news."""
         found = None
         wait_ms = int(timeout_s * 1000)
         while self._connection.socket.poll(0 if found is not None else wait_ms):

@@ -1,10 +1,10 @@
-"""The coordinator: knows which nodes live, hands out one job after another, answers clients.
+"""The coordinator: knows which nodes are alive, hands out one job after another, answers clients.
 
-It neither waits, nor looks at a clock, nor knows of sockets: messages and the time are given to it, and what it sends goes to a
-function (serve.py has all of these). So every order of events can be tried in a test.
+It neither waits, nor looks at a clock, nor knows about sockets: messages and the time are given to it, and what it sends goes to
+a function (serve.py has all of these). So every order of events can be tried in a test.
 
-Nodes say what they are at with every heartbeat, and are told again what they should be at. So an order that got lost costs half
-a second, and a coordinator that was started again finds out by itself who is doing what.
+With every heartbeat nodes say what they are doing, and are told again what they should be doing. So an order that is lost costs
+half a second, and a coordinator that was restarted finds out by itself who is doing what.
 """
 
 import logging
@@ -51,12 +51,12 @@ from distmcts.cluster.search_job import SearchJob
 from distmcts.errors import InputError
 
 BEAT_S = 0.5  # between heartbeats, both ways
-LOST_S = 2.5  # a node that has been silent for so long is lost, until it is heard again
-FORGET_S = 60.0  # how long a lost node stands in a status
-HICCUP_S = 1.0  # if we ourselves slept longer than this, nobody is blamed for our silence
-KEPT_JOBS = 100  # that are over, and can still be asked for
+LOST_S = 2.5  # a node that has been silent for this long is lost, until it is heard again
+FORGET_S = 60.0  # how long a lost node is shown in a status
+HICCUP_S = 1.0  # if we ourselves slept longer than this, nodes are not blamed for the silence
+KEPT_JOBS = 100  # that are over, and can still be asked about
 MAX_WAITING = 100  # jobs
-SHOWN_JOBS = 20  # in a status: the newest, and the one that is under way
+SHOWN_JOBS = 20  # in a status: the newest, and the one under way
 RESULT_BYTES = 1 << 20  # of results of units in one message
 
 log = logging.getLogger("distmcts.coordinator")
@@ -77,7 +77,7 @@ class Peer:
 
 
 class Coordinator:
-    """`send(identity, message)`; `note(entry, durable)` puts an entry into the recovery file."""
+    """`send(identity, message)`; `note(entry, durable)` writes an entry to the recovery file."""
 
     def __init__(self, send: Callable[[bytes, Message], None], note: Callable[[dict[str, Any], bool], None], now: float):
         self.name = secrets.token_hex(8)
@@ -113,7 +113,7 @@ class Coordinator:
                 self._node(peer, message, now)
 
     def drop(self, identity: bytes, what: str) -> None:
-        """Count a message that cannot be used; say so once for every peer and kind."""
+        """Count a message that cannot be used; say so once for each peer and kind."""
         self.dropped[what] += 1
         if (identity, what) not in self._complained and len(self._complained) < 10_000:
             self._complained.add((identity, what))
@@ -196,7 +196,7 @@ class Coordinator:
             self.dropped["old news"] += 1
 
     def _reconcile(self, peer: Peer, now: float) -> None:
-        """Compare what a node is at with what it should be at."""
+        """Compare what a node is doing with what it should be doing."""
         beat = peer.beat
         job = self.jobs.get(beat.job)
         if self.is_ending:
@@ -220,7 +220,7 @@ class Coordinator:
             act(job)
 
     def _next(self, now: float) -> None:
-        """See that the first job is under way, and that idle nodes know of it."""
+        """See to it that the first job is under way, and that idle nodes know about it."""
         job = self.active
         if job is None or self.is_ending:
             return
@@ -252,14 +252,14 @@ class Coordinator:
             for identity in list(self.peers):
                 self._send(identity, Pulse(self.name))
         job = self.active
-        if job is not None and not self.is_ending:  # after a checkpoint: that nodes have stopped ends no search
+        if job is not None and not self.is_ending:  # after a checkpoint nodes have stopped, which must not end the search
             job.tick(now)
             if job.is_over:
                 log.info("%s is %s%s", job.name, job.state, f": {job.why}" if job.why else "")
         self._next(now)
 
     def forget_old(self) -> None:
-        """Of the jobs that are over, only the newest can still be asked for."""
+        """Of the jobs that are over, only the newest can still be asked about."""
         over = [name for name, job in self.jobs.items() if job.is_over]
         for name in over[: max(0, len(over) - KEPT_JOBS)]:
             del self.jobs[name]
@@ -287,7 +287,7 @@ class Coordinator:
                 self.end("asked to")
 
     def _submit(self, identity: bytes, message: SubmitSearch | SubmitBatch, now: float) -> None:
-        if message.job not in self.jobs or self.jobs[message.job].state == "failed":  # what was wrong may have been mended
+        if message.job not in self.jobs or self.jobs[message.job].state == "failed":  # what was wrong may have been put right
             try:
                 self._check(message)
                 self._make_room()
@@ -323,7 +323,7 @@ class Coordinator:
         return job
 
     def _tell(self, identity: bytes, ask: Ask, now: float) -> None:
-        """How far a job is, or what it has found."""
+        """How far along a job is, or what it has found."""
         job = self.jobs.get(ask.job)
         if job is None:
             self._send(identity, JobStatus(ask.job, "unknown", "", 0.0, 0, []))
@@ -386,6 +386,6 @@ class Coordinator:
             self._send(identity, Leave(reason))
 
     def suspend(self, now: float) -> None:
-        """Put into the recovery file what is needed to go on later."""
+        """Write to the recovery file what is needed to go on later."""
         for job in self.jobs.values():
             job.suspend(now)

@@ -28,7 +28,7 @@ from zmq.utils import z85
 from distmcts.errors import InputError, file_errors, unknown
 from distmcts.files import whole_file
 
-MOST_REFUSED = 1000  # that are told of
+MOST_REFUSED = 1000  # unknown keys that are logged
 
 log = logging.getLogger("distmcts.coordinator")
 
@@ -83,7 +83,7 @@ def new_key(folder: Path, name: str) -> Path:
     secret_file, public_file = folder / f"{name}{SECRET}", folder / f"{name}{PUBLIC}"
     for path in (secret_file, public_file):
         if path.exists():
-            raise InputError(f"{path}: is there already; remove it, or give another name")
+            raise InputError(f"{path}: already exists; remove it, or choose another name")
     pair = make_pair(name)
     with file_errors(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -136,7 +136,7 @@ def coordinator_key(folder: Path, name: str | None = None) -> str:
     if not known:
         raise InputError(f"{folder / ALLOWED}: no public key of a coordinator; add it with `distmcts keys allow FILE`")
     if name is None and len(known) > 1:
-        raise InputError(f"{folder / ALLOWED}: has several keys ({', '.join(known)}): say with --coordinator whose is meant")
+        raise InputError(f"{folder / ALLOWED}: has several keys ({', '.join(known)}): say which with --coordinator")
     if name is not None and name not in known:
         raise unknown("coordinator", name, known)
     return known[name] if name else next(iter(known.values()))
@@ -151,7 +151,7 @@ class AllowedKeys:
         self._others = others or {}
         self._seen: float | None = None
         self._keys: dict[str, str] = {}
-        self._refused: set[bytes] = set()  # each is told of once
+        self._refused: set[bytes] = set()  # each is logged once
 
     def callback(self, domain: str, key: bytes) -> bool:
         self._look()
@@ -176,7 +176,7 @@ class AllowedKeys:
             name = path.name.removesuffix(PUBLIC)
             try:
                 found[name] = _load(path)[0]
-            except InputError as error:  # keeps nobody else out, and who was known stays known
+            except InputError as error:  # it keeps nobody else out, and a key that was known stays known
                 log.warning("%s", error)
                 if name in self._keys:
                     found[name] = self._keys[name]
@@ -195,7 +195,7 @@ def read_invitation(path: Path) -> Invitation:
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"invitation {str(path)!r}: {getattr(error, 'strerror', None) or 'is no text'}") from None
+        raise InputError(f"invitation {str(path)!r}: {getattr(error, 'strerror', None) or 'is not text'}") from None
     invitation = parse_invitation(text, str(path))
     if invitation.secret:
         check_private(path)
@@ -205,8 +205,8 @@ def read_invitation(path: Path) -> Invitation:
 def parse_invitation(line: str, source: str) -> Invitation:
     try:
         invitation = msgspec.json.decode(line, type=Invitation)
-    except (msgspec.MsgspecError, ValueError):  # the second for what is no text
-        raise InputError(f"{source}: is no invitation to a cluster") from None
+    except (msgspec.MsgspecError, ValueError):  # the second for what is not text
+        raise InputError(f"{source}: is not an invitation to a cluster") from None
     keys = (invitation.coordinator_key, invitation.public, invitation.secret)
     if any(keys) and not (all(key and _is_key(key) for key in keys) and _is_pair(invitation.public, invitation.secret)):
         raise InputError(f"{source}: its keys are damaged")
@@ -220,7 +220,7 @@ def check_private(path: Path) -> None:
     """An InputError if others could read a secret."""
     mode = path.stat().st_mode
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise InputError(f"{path}: others can read this secret (mode {mode & 0o777:04o}); mend it with: chmod 600 {path}")
+        raise InputError(f"{path}: others can read this secret (mode {mode & 0o777:04o}); put it right with: chmod 600 {path}")
 
 
 def write_secret(path: Path, text: str) -> None:
@@ -244,11 +244,11 @@ def _load(path: Path) -> tuple[str, str | None]:
         path.open("rb").close()  # pyzmq does not say why it cannot
         public, secret = zmq.auth.load_certificate(path)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "is no key file"
+        reason = getattr(error, "strerror", None) or "is not a key file"
         raise InputError(f"{path}: {reason}") from None
     keys = [key.decode("ascii", "replace") for key in (public, secret) if key is not None]
     if not all(map(_is_key, keys)):
-        raise InputError(f"{path}: is no key file, or damaged")
+        raise InputError(f"{path}: is not a key file, or is damaged")
     return keys[0], keys[1] if len(keys) > 1 else None
 
 

@@ -1,7 +1,7 @@
 """A node's connection to its coordinator: a thread of its own, so that heartbeats go on while kernels are compiled or searching.
 
-The thread owns the socket. It says Hello until it is welcome, and whenever the coordinator has forgotten us; sends a heartbeat
-with what the node is at every half second; and sends last reports and results of units again until the coordinator has them.
+The thread owns the socket. It says Hello until it is welcomed, and whenever the coordinator has forgotten us; sends a heartbeat
+every half second that says what the node is doing; and repeats last reports and results of units until the coordinator has them.
 """
 
 import logging
@@ -52,7 +52,7 @@ log = logging.getLogger("distmcts.node")
 class Link:
     """Owns a thread and a socket; `close` ends both.
 
-    `on_end(reason, code)` is called from the thread when there is no use in going on: the coordinator sends us home (code
+    `on_end(reason, code)` is called from the thread when there is no point in going on: the coordinator sends us home (code
     SENT_HOME), has been silent for `silence_s` (LEFT_ALONE), or does not let us in (REJECTED).
     """
 
@@ -126,7 +126,7 @@ class Link:
             self._ready.set()
         try:
             self._loop(connection)
-        except Exception as error:  # without a link the node is of no use
+        except Exception as error:  # a node without a link is of no use
             log.exception("the link broke")
             self._on_end(f"the link broke: {error}", LEFT_ALONE)
         finally:
@@ -194,13 +194,13 @@ class Link:
         match message:
             case Welcome() | Pulse():
                 if self._coordinator != message.coordinator:
-                    if isinstance(message, Pulse):  # another one than we said Hello to
+                    if isinstance(message, Pulse):  # not the one we said Hello to
                         connection.send(write(self._hello))
                     else:
                         log.info("welcome at %s", connection.address)
                     self._coordinator = message.coordinator
             case Who():
-                self._coordinator = None  # Hello is said again, at its pace: should it not be understood, there is no end to it
+                self._coordinator = None  # Hello is said again at its own pace; at once, the two could go on for ever
             case Received():
                 self._pending.pop((message.job, message.unit), None)
             case Rejected():
@@ -211,7 +211,7 @@ class Link:
                 self.inbox.put(message)
 
     def _is_hopeless(self, connection: Connection, now: float) -> bool:
-        """Whether there is no use in going on."""
+        """Whether there is no point in going on."""
         if reason := connection.rejection():
             self._on_end(reason, REJECTED)
             return True

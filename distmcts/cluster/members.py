@@ -1,4 +1,4 @@
-"""The nodes that take part in a search, as the coordinator sees them, and what is told of them in an answer."""
+"""The nodes that take part in a search, as the coordinator sees them, and what an answer tells about them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,13 +36,13 @@ class Member:
         return self.state in ("preparing", "ready", "searching") and not self.is_silent
 
     def elapsed_s(self, now: float) -> float:
-        """How long it has searched, as far as it told; of those who were lost, until then."""
+        """How long it has searched, as far as it has told; if it was lost, until then."""
         until = self.reported if self.is_silent or self.why else now
         return 0.0 if self.began is None or until is None else max(0.0, until - self.began)
 
     @property
     def is_through(self) -> bool:
-        """Whether nothing more can come of it. Whoever is silent may come back, and for whoever left another may come."""
+        """Whether nothing more can come from it. A silent node may come back, and one that left may be replaced by another."""
         return self.state == "refused" or self.ending is not None and self.ending.stopped_by in ENDS
 
     def state_after(self, reported: int, is_over: bool) -> str:
@@ -65,7 +65,7 @@ def no_node_came(wait_s: float) -> str:
 def node_rows(
     members: dict[Source, Member], tally: Tally, finished_before: set[Source], is_over: bool, now: float
 ) -> list[NodeRow]:
-    """`finished_before`: those that an earlier coordinator had the last reports of."""
+    """`finished_before`: nodes whose last reports an earlier coordinator received."""
     rows = []
     for source, member in members.items():
         ending = member.ending
@@ -83,8 +83,8 @@ def node_rows(
         )
     gone = sorted(tally.entries.keys() - members.keys())
     for source in gone:
-        lost = "lost: has not come back since the coordinator was started again"
-        state = "finished before the coordinator was started again" if source in finished_before else lost
+        lost = "lost: has not come back since the coordinator was restarted"
+        state = "finished before the coordinator was restarted" if source in finished_before else lost
         rows.append(NodeRow(source[0], state, 0, tally.visits_of(source), 0.0, 0, 0.0))
     return rows
 
@@ -100,7 +100,7 @@ def grant(members: dict[Source, Member], tally: Tally, source: Source, wanted: i
     """Give a node more simulations before it runs out; False if it has enough, or nothing is left of those wanted.
 
     Half of what is left is divided among all, so that fast nodes come back for more. What a lost node was granted and did not
-    report is there for others.
+    report goes to others.
     """
     member = members[source]
     reported = tally.visits_of(source)
@@ -109,7 +109,7 @@ def grant(members: dict[Source, Member], tally: Tally, source: Source, wanted: i
     taken = sum(
         max(other.granted, tally.visits_of(at)) if other.is_active else tally.visits_of(at) for at, other in members.items()
     )
-    taken += sum(tally.visits_of(at) for at in tally.entries.keys() - members.keys())  # of a time before a restart
+    taken += sum(tally.visits_of(at) for at in tally.entries.keys() - members.keys())  # from before a restart
     left = wanted - taken
     share = left // (2 * max(1, sum(other.is_active for other in members.values())))
     more = min(left, max(LEAST_GRANT, share))

@@ -1,7 +1,7 @@
-"""Many machines' statistics as one answer. Pure functions and one book of reports; nothing here knows of sockets or clocks.
+"""Many machines' statistics as one answer. Pure functions and one book of reports; nothing here knows about sockets or clocks.
 
-Reports are cumulative and named by (node, epoch); of each name the one with the highest sequence counts, whatever the order in
-which they come and however often. So the merged visits are exactly the simulations that the newest reports tell of.
+Reports are cumulative and named by (node, epoch); for each name the one with the highest sequence counts, in whatever
+order they come and however often. So the merged visits are exactly the simulations that the newest reports tell of.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from distmcts.tree.share import NOTHING, Path, Statistic, by_visits, families, w
 
 MAX_SOURCES = 4096  # nodes of one job, each process counted
 MERGE_S = 1 / 3  # between two reports: MoGo's pace (Gelly et al. 2008)
-MAX_DEPTH = 200  # moves from the root: a path is as long as it is deep, and a report of one long chain must not fill the memory
+MAX_DEPTH = 200  # moves from the root; paths are as long as nodes are deep, and one long chain must not fill the memory
 MAX_STEPS = 200_000  # moves of all paths of a report together, for the same reason
 MAX_VISITS = (1 << 62) // SCALE  # of all sources together: value sums must fit into what travels
 
@@ -30,7 +30,7 @@ Source = tuple[str, int]  # node and epoch
 
 
 def pack(told: Mapping[Path, Statistic]) -> Statistics:
-    """Statistics of nodes, each with its parent, for the wire. If it is too much, the deepest and least visited stay out."""
+    """Statistics of nodes, each with its parent, for the wire. If too many, the deepest and least visited are left out."""
     allowed = (path for path in told if len(path) <= MAX_DEPTH)
     paths = sorted(allowed, key=lambda path: (len(path), -told[path].visits))[:MAX_ENTRIES]
     while sum(map(len, paths)) > MAX_STEPS:
@@ -64,7 +64,7 @@ def unpack(statistics: Statistics) -> Told:
         below[parent] += visits[i]
     told = dict(zip(paths, map(Statistic, visits, value_sums), strict=True))
     if len(told) != len(paths):
-        raise InputError("statistics: a node stands there twice")
+        raise InputError("statistics: a node is there twice")
     if any(inside > own for inside, own in zip(below, visits, strict=True)):
         raise InputError("statistics: more visits below a node than it has")
     if any(abs(value_sum) > own * SCALE for value_sum, own in zip(value_sums, visits, strict=True)):
@@ -116,7 +116,7 @@ class Tally:
     ) -> bool:
         """Let a report count; False if it is old news. InputError if it tells of fewer visits than an older one, or too many.
 
-        `is_fuller`: if it is the report that is there already, it tells of more nodes, and takes its place.
+        `is_fuller`: it may be the newest report again, telling of more nodes; then it takes its place.
         """
         before = self.entries.get(source)
         if before is not None:

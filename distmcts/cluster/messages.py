@@ -67,8 +67,8 @@ class Search(Piece):
     merge: Name  # the rule
     share: Share  # of the root's visits: what a node of the tree needs to be told to others
     merge_s: Seconds  # between two reports
-    wait_s: Seconds  # how long to wait for a node when there is none
-    names: dict[str, Name]  # of the moves at the root, for people who look on
+    wait_s: Seconds  # how long to wait while there is no node
+    names: dict[str, Name]  # of the moves at the root, for a status that people can read
 
 
 class Ending(Piece):
@@ -79,7 +79,7 @@ class Ending(Piece):
     replaced: Size  # workers that died and were replaced
     nodes: Size
     bytes_used: Size
-    merging_s: Seconds  # spent on merging, search standing still
+    merging_s: Seconds  # spent on merging, while the search stood still
     lines: Annotated[list[Moves], Meta(max_length=MAX_LINES)]  # how play goes on after the best moves, themselves first
     workers: Count = 0  # that searched; a job may ask for fewer than the node has
 
@@ -118,7 +118,7 @@ class JobRow(Piece):
 
 
 class Hello(Message):
-    """Who is there. `epoch`: of the process; a node that was started again has a higher one, and trees of its own."""
+    """A node introduces itself. `epoch`: of the process; a node that was restarted has a higher one, and new trees."""
 
     node: Name
     epoch: Count
@@ -127,9 +127,9 @@ class Hello(Message):
 
 
 class Beat(Message):
-    """A node lives, and is at this. States: idle, preparing, ready, searching, working."""
+    """A node is alive, and this is what it is doing. States: idle, preparing, ready, searching, working."""
 
-    job: Annotated[str, Meta(max_length=200)]  # none: empty
+    job: Annotated[str, Meta(max_length=200)]  # empty if it has none
     unit: Annotated[str, Meta(max_length=200)]
     state: Name
     simulations: Count
@@ -185,7 +185,7 @@ class Who(Message):
 
 
 class Welcome(Message):
-    coordinator: Name  # another one after a restart
+    coordinator: Name  # another name after a restart
 
 
 class Rejected(Message):
@@ -193,7 +193,7 @@ class Rejected(Message):
 
 
 class Pulse(Message):
-    """The coordinator lives."""
+    """The coordinator is alive."""
 
     coordinator: Name
 
@@ -203,7 +203,7 @@ class Prepare(Message):
 
     job: Name
     search: Search
-    place: Count  # of the node among all of the job: makes a seed of its own
+    place: Count  # of the node among all nodes of the job; gives it a seed of its own
 
 
 class Go(Message):
@@ -223,7 +223,7 @@ class Others(Message):
 
 
 class Stop(Message):
-    """Search no more in a job; if it was begun, the last report is wanted."""
+    """End the search of a job; if it has begun, the last report is wanted."""
 
     job: Name
 
@@ -252,7 +252,7 @@ class Leave(Message):
 
 
 class SubmitSearch(Message):
-    """May be sent again: a job is known by its name."""
+    """May be sent twice: a job is known by its name."""
 
     job: Name
     search: Search
@@ -266,7 +266,7 @@ class SubmitBatch(Message):
 
 
 class Ask(Message):
-    """How far is a job? Of a batch, also what units have found, from number `start` on."""
+    """How far along is a job? For a batch, also what its units have found, from number `start` on."""
 
     job: Name
     start: Count
@@ -288,7 +288,7 @@ class Shutdown(Message):
 
 
 class JobStatus(Message):
-    """How far a job is. States: unknown, waiting, preparing, searching, working, done, failed."""
+    """How far along a job is. States: unknown, waiting, preparing, searching, working, done, failed."""
 
     job: Name
     state: Name
@@ -328,7 +328,7 @@ class Status(Message):
     uptime_s: Seconds
     nodes: list[NodeRow]
     jobs: list[JobRow]
-    dropped: dict[str, Count]  # messages that were not understood, by what was wrong with them
+    dropped: dict[str, Count]  # messages that could not be used, by what was wrong with them
 
 
 FROM_NODES = Hello | Beat | Ready | Report | Refused | UnitDone | UnitFailed | Goodbye

@@ -34,11 +34,11 @@ from distmcts.engine import Engine
 from distmcts.errors import DistmctsError, InputError, SearchError
 from distmcts.version import __version__
 
-SILENCE_S = 30.0  # a node whose coordinator has been silent for so long ends by itself
-SLICE_S = 0.5  # how long a search goes on before it listens to orders
+SILENCE_S = 30.0  # a node whose coordinator has been silent for this long ends by itself
+SLICE_S = 0.5  # how long a search runs before it looks for orders
 IDLE_S = 0.5  # how long to wait for orders at a time
-KEPT = 100  # results of units, and names of jobs: should they be asked for twice
-HARD_END_S = 10.0  # a node that was told to end and has not after so long is ended
+KEPT = 100  # results of units, and names of jobs, in case they are asked for twice
+HARD_END_S = 10.0  # a node that was told to end is killed after this long
 
 log = logging.getLogger("distmcts.node")
 
@@ -46,8 +46,8 @@ log = logging.getLogger("distmcts.node")
 class ClusterNode:
     """Owns the link, and engines while there is work. `run` blocks until the node ends, and says why.
 
-    It belongs in the main thread: what makes the link or standard input end it comes there as SIGTERM, also in the middle of
-    compiling or searching.
+    It belongs in the main thread: when the link or the end of standard input ends it, SIGTERM is raised there, even in the middle
+    of compiling or searching.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class ClusterNode:
         }
         self._epoch = time.time_ns() // 1000
         self._finished: dict[tuple[str, str], Message] = {}  # results of units
-        self._searched: dict[str, None] = {}  # jobs in which it has had its part: a tree begun anew would contradict its reports
+        self._searched: dict[str, None] = {}  # jobs it has had its part in: a new tree would contradict its reports
         self._batch: tuple[str, CarryOut] | None = None
         cores = workers or len(os.sched_getaffinity(0))
         hello = Hello(name, self._epoch, cores, __version__)
@@ -84,10 +84,10 @@ class ClusterNode:
             timer.start()
 
     def end_with(self, stream) -> None:
-        """End when a stream does: over ssh, when the other side is gone."""
+        """End when a stream ends: over ssh, that is when the other side is gone."""
 
         def watch() -> None:
-            # Past the stream's buffer: its lock would be held while workers are forked, and they close the stream.
+            # Not through the stream's buffer: its lock would be held while workers are forked, and they close the stream.
             while os.read(stream.fileno(), 4096):
                 pass
             self._on_end("standard input is closed", LEFT_ALONE)
@@ -97,7 +97,7 @@ class ClusterNode:
     def run(self) -> tuple[str, int]:
         """Take orders until it is time to end; returns why, and the exit code for it.
 
-        SIGTERM and Ctrl-C from elsewhere are let through, after everything that was searched has been reported.
+        SIGTERM and Ctrl-C from elsewhere are raised again, after everything that was searched has been reported.
         """
         reason = "ended"
         try:
@@ -125,7 +125,7 @@ class ClusterNode:
         self._say(job, "preparing")
         try:
             engine = self._engine(prepare)
-        except Exception as error:  # a game may have its own ways to fail; the node lives on
+        except Exception as error:  # a game may fail in its own ways; the node lives on
             log.warning("%s is refused: %s", job, error)
             self._link.send(Refused(job, self._complaint(error)))
             self._link.beat = IDLE
@@ -156,8 +156,8 @@ class ClusterNode:
                 if reason is None and not clock.is_waiting(part.simulations):
                     reason = self._slice(part, clock, prepare.search.merge_s)
                 elif reason is None and clock.has_begun and part.since_report_s >= IDLE_S:
-                    self._link.send(part.report())  # the last one may have got lost, and more is granted only after it
-            if clock.has_begun and not part.simulations:  # time was over before it began; but there is to be an answer
+                    self._link.send(part.report())  # the last one may have been lost, and more is granted only after it
+            if clock.has_begun and not part.simulations:  # time was up before it began, but there should be an answer
                 part.run(None, 1, lambda done: None)
         except (KeyboardInterrupt, SystemExit):
             if clock.has_begun:
@@ -175,7 +175,7 @@ class ClusterNode:
         log.info("%s: %d simulations; ended by: %s", job, part.simulations, reason)
 
     def _orders(self, part: Part, clock: "_Budget", timeout_s: float) -> str | None:
-        """Take all orders that have come; why the search ends, if it does."""
+        """Take all orders that have come; returns why the search ends, if it does."""
         news: Others | None = None
         message = self._link.receive(timeout_s)
         while message is not None:
@@ -196,7 +196,7 @@ class ClusterNode:
         return None
 
     def _slice(self, part: Part, clock: "_Budget", merge_s: float) -> str | None:
-        """Search for a moment, and report if it is time to; why the search ends, if it does."""
+        """Search for a moment, and report if it is time; returns why the search ends, if it does."""
         left_s = clock.left_s()
         if left_s is not None and left_s <= 0 and part.simulations:
             return "time"
@@ -250,7 +250,7 @@ class ClusterNode:
             return UnitFailed(work.job, work.unit, self._complaint(error))
 
     def _complaint(self, error: Exception) -> str:
-        """What went wrong, in one line; of errors that are not meant for users also their kind."""
+        """What went wrong, in one line; for errors that are not meant for users, also their kind."""
         kind = "" if isinstance(error, DistmctsError) else f"{type(error).__name__}: "
         return f"{self.name}: {kind}{' '.join(str(error).split())}"[:MAX_REASON]
 

@@ -1,4 +1,4 @@
-"""A search as it is ordered from a cluster: made by a client who has the game, opened by nodes that must have the very same."""
+"""A search as it is ordered from a cluster: made by a client that has the game, opened by nodes that must have the very same."""
 
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from distmcts.registry import OPEN_SPIEL, load_game
 from distmcts.settings import SearchSettings, make_settings
 from distmcts.tree.share import SHARE
 
-NAMED = 500  # moves whose names are sent along, for those who look on
+NAMED = 500  # moves whose names are sent along, for a status
 LEAST_MERGE_S, MOST_MERGE_S = 0.01, 60.0
 
 
@@ -77,7 +77,7 @@ def make_order(
 
 
 def _check_exchange(rule: str, game: Game, settings: SearchSettings) -> None:
-    """What borrowed statistics do not go together with."""
+    """Refuse settings that cannot work with borrowed statistics."""
     refused = [feature.label for feature in features_of(game, settings) if not feature.is_exchanged]
     if settings.scheme.has_many_trees:
         refused.insert(0, f"parallel={settings.parallel!r}")

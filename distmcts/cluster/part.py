@@ -16,7 +16,7 @@ from distmcts.tree.share import NOTHING, Ledger, borrow, combine, own
 
 
 class Part:
-    """`name`: of the node, with its epoch. The engine stands still whenever a method has returned."""
+    """`name`: of the node, with its epoch. Outside of these methods the engine is at rest."""
 
     def __init__(self, engine: Engine, search: Search, job: str, name: tuple[str, int]):
         self.engine = engine
@@ -61,7 +61,7 @@ class Part:
         if self._rule.exchanges and news.sequence > self._borrowed:
             self._borrowed = news.sequence
             told = unpack(news.statistics)
-            with signals_later():  # between tree and ledger, what others found would be taken for our own
+            with signals_later():  # a signal between tree and ledger would make what others found look like our own
                 borrow(self.engine.trees[0], self._ledger, told)
 
     def report(self, stopped_by: str | None = None) -> Report:
@@ -79,7 +79,7 @@ class Part:
         return time.perf_counter() - self._reported
 
     def _told(self) -> Told:
-        """All moves at the root; with `share` also what is below much visited nodes. A scheme with many trees borrows nothing."""
+        """All moves at the root; with `share` also what is below much visited nodes. Schemes with many trees borrow nothing."""
         return combine(own(tree, self._ledger, self.search.share, self._rule.depth) for tree in self.engine.trees)
 
     def _ending(self, stopped_by: str) -> Ending:
@@ -98,7 +98,7 @@ class Part:
 
 
 def place_seed(seed: int, place: int) -> int:
-    """The seed of one node's engine: of many nodes with one seed, no two grow the same tree."""
+    """The seed of one node's engine: nodes that are given the same seed still grow different trees."""
     from distmcts.kernels.rng import seeded
 
     if seed < 0:

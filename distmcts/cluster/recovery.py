@@ -30,7 +30,7 @@ class RecoveryFile:
         self._is_whole = True
 
     def note(self, entry: dict[str, Any], durable: bool) -> None:
-        """A disk that is full must not end a search: it is said once, and a restart will know less."""
+        """A full disk must not end a search: it is logged once, and a restart will know less."""
         if self._records is None:
             return
         try:
@@ -69,7 +69,7 @@ class RecoveryFile:
             self._compact(coordinator)
 
     def _compact(self, coordinator: Coordinator) -> None:
-        """Leave out what nobody will ask for: reports of searches that are over, and jobs that were forgotten."""
+        """Leave out what nobody will ask for: reports of finished searches, and jobs that were forgotten."""
         coordinator.forget_old()
         newest = {_source(record): i for i, record in enumerate(self._records.all) if record["kind"] == "report"}
         kept = []

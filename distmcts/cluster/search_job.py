@@ -2,8 +2,9 @@
 
     waiting -> preparing -> searching -> ending -> done, or failed
 
-Time begins when the nodes are ready (compiling is not searching) and ends by the coordinator's clock; nodes keep it by their own,
-so one that is cut off ends by itself. Whoever has not sent the last report by then is named in the answer with what it last told.
+Time begins when the nodes are ready (compiling is not searching) and ends by the coordinator's clock; nodes keep time by their
+own clocks, so one that is cut off ends by itself. A node whose last report has not come by then is named in the answer, with what
+it last told.
 Nodes may come and go at any time; what they reported counts.
 
 Simulations are granted to nodes bit by bit, half of what is left at a time, so that fast ones get more and what a lost node did
@@ -33,10 +34,10 @@ from distmcts.cluster.messages import (
 from distmcts.cluster.rules import TABLE
 from distmcts.parallel.stoppers import Decided, Progress
 
-GATHER_S = 1.0  # once a node is ready: how long the others are waited for, or as long as it took itself; it may have compiled
-GRACE_S = 0.7  # after the end of time: how long last reports are waited for
-RETURN_S = 2.0  # after a restart: how long nodes have to come back
-RECOVERY_S = 1.0  # between two entries in the recovery file of what a node has found
+GATHER_S = 1.0  # how long others are waited for once a node is ready; at least as long as that one took: it may have compiled
+GRACE_S = 0.7  # how long last reports are waited for when time is up
+RETURN_S = 2.0  # how long nodes have to come back after a restart
+RECOVERY_S = 1.0  # between two entries of one node in the recovery file
 SHOWN = 20  # rows in a status
 
 Send = Callable[[Source, Message], None]
@@ -54,7 +55,7 @@ class SearchJob:
         self.tally = Tally()
         self.members: dict[Source, Member] = {}
         self.answer: Answer | None = None
-        self.seconds_left = search.seconds  # fewer after a checkpoint
+        self.seconds_left = search.seconds  # less after a checkpoint
         self.deadline: float | None = None
         self._send, self._note = send, note
         self._began_at: float | None = None
@@ -65,7 +66,7 @@ class SearchJob:
         self._end_by = 0.0
         self._stopped_by = ""
         self._ended_at = 0.0
-        self._quiet_until = 0.0  # after a restart: nobody is granted anything, and nobody is missed, before
+        self._quiet_until = 0.0  # after a restart: until then nobody is granted anything, and nobody is missed
         self._finished_before: set[Source] = set()  # sources whose last reports an earlier coordinator has received
 
     @property
@@ -98,7 +99,7 @@ class SearchJob:
         self._send(source, Prepare(self.name, self.search, self.members[source].place))
 
     def heard(self, source: Source, workers: int, state: str, simulations: int, granted: int, now: float) -> None:
-        """A node says that it is at this job. Orders that may have got lost are given again."""
+        """A node says that it is working on this job. Orders that may have been lost are given again."""
         if self.is_over:
             self._send(source, Stop(self.name))
             return
@@ -120,7 +121,7 @@ class SearchJob:
             self._grant(source, now)
 
     def ready(self, source: Source, now: float) -> None:
-        """May be said again, also if the order to search got lost."""
+        """May be said twice, for instance if the order to search was lost."""
         member = self.members[source]
         if member.state == "preparing":
             member.state = "ready"
@@ -136,7 +137,7 @@ class SearchJob:
         return True
 
     def silent(self, source: Source) -> None:
-        """Should the coordinator be started again, too, its last report is still known."""
+        """A node is lost. Should the coordinator be restarted as well, the node's last report is still known."""
         if source in self.members:
             self.members[source].is_silent = True
             if source in self.tally.entries:
@@ -160,7 +161,7 @@ class SearchJob:
         member.is_silent, member.reported = False, now
         if report.ending is not None and member.state != "finished":
             member.state, member.ending = "finished", report.ending
-        # With many nodes each comes into the recovery file less often: it must be read within seconds after a restart.
+        # With many nodes, each is written less often: the file must be read within seconds after a restart.
         if report.ending is not None or now - member.noted >= RECOVERY_S * max(1.0, len(self.members) / 20):
             self._note_report(source, whole=False)
             member.noted = now
@@ -205,7 +206,7 @@ class SearchJob:
     # ---- time -------------------------------------------------------------------------------------------------------------
 
     def tick(self, now: float) -> None:
-        """Go on to the next state if it is time."""
+        """Move on to the next state if it is time."""
         if self.state == "preparing":
             self._see_to_start(now)
         if self.state == "searching":
@@ -218,7 +219,7 @@ class SearchJob:
 
     def _see_to_start(self, now: float) -> None:
         waited_for = [member for member in self.members.values() if member.is_active]
-        # One that searches already was cut off when its coordinator ended with a checkpoint.
+        # One that is searching already was cut off when its coordinator ended with a checkpoint.
         ready = [source for source, member in self.members.items() if member.is_active and member.state != "preparing"]
         if ready and self._first_ready is None:
             self._first_ready = now
@@ -237,7 +238,7 @@ class SearchJob:
         return now - self._first_ready >= max(GATHER_S, self._first_ready - self._prepares_since)
 
     def _nobody_for(self, patience_s: float, now: float) -> bool:
-        """Whether there has been no node for so long; refusals are an answer, and are not waited for."""
+        """Whether there has been no node for this long. Where all refuse there is nothing to wait for."""
         if any(member.is_active for member in self.members.values()):
             self._alone_since = None
             return False
@@ -279,7 +280,7 @@ class SearchJob:
         self.state = "ending"
         self._stopped_by = reason
         self._ended_at = now
-        # If there was no coordinator at the deadline, nodes have had no chance to report.
+        # If there was no coordinator at the deadline, nodes could not report.
         was_away = self.deadline is not None and self._quiet_until - RETURN_S > self.deadline
         self._end_by = self._quiet_until if was_away else now + GRACE_S
         for source, member in self.members.items():
@@ -294,8 +295,8 @@ class SearchJob:
             self._fail("interrupted before it began")
 
     def suspend(self, now: float) -> None:
-        """A checkpoint: what was found and the time left are in the recovery file, and the search can go on from there."""
-        if self.state == "ending":  # nothing is left to go on with
+        """A checkpoint: what was found and the time left go into the recovery file, and the search can be resumed from there."""
+        if self.state == "ending":  # nothing is left to resume
             self._finish(now)
         if self.is_over:
             return
@@ -333,7 +334,7 @@ class SearchJob:
         self._forget()
 
     def _forget(self) -> None:
-        """All that is asked of a job that is over is in its answer; the reports of many nodes would add up."""
+        """All that can be asked about a finished job is in its answer; the reports of many nodes would add up."""
         self.tally = Tally()
         self.members = {}
 
@@ -364,7 +365,7 @@ class SearchJob:
             self.why, self.state = entry["why"], "failed"
 
     def resume(self, now: float, ago_s: float) -> None:
-        """Go on with a search that began `ago_s` ago, by an earlier coordinator."""
+        """Resume a search that an earlier coordinator began `ago_s` ago."""
         self.state = "searching"
         self._began_at = now - ago_s
         self.deadline = None if self.seconds_left is None else now - ago_s + self.seconds_left
@@ -373,7 +374,7 @@ class SearchJob:
     def after_restart(self, now: float) -> None:
         self._quiet_until = now + RETURN_S
 
-    # ---- looking on -------------------------------------------------------------------------------------------------------
+    # ---- status -----------------------------------------------------------------------------------------------------------
 
     def elapsed_s(self, now: float) -> float:
         return self._searched_before_s + (0.0 if self._began_at is None else max(0.0, now - self._began_at))

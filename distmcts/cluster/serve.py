@@ -14,7 +14,7 @@ from distmcts.cluster.recovery import RecoveryFile
 from distmcts.cluster.sockets import Server
 
 TICK_S = 0.02
-AT_ONCE = 500  # messages between two looks at the clock
+AT_ONCE = 500  # messages taken between two looks at the clock
 HOME_S = 3.0  # how long nodes have to say goodbye
 CHECKPOINT_S = 2.0  # how long nodes have for their last reports before a checkpoint
 
@@ -50,7 +50,7 @@ class CoordinatorServer:
             log.debug("could not send to %s: %s", identity.hex()[:16], error)
 
     def checkpoint(self) -> None:
-        """End soon, with everything in the recovery file that is needed to go on later. May be called from a signal handler."""
+        """End soon, with all that is needed to go on later in the recovery file. May be called from a signal handler."""
         self._checkpoint = True
 
     def run(self, on_turn: Callable[[], None] = lambda: None) -> None:
@@ -63,7 +63,7 @@ class CoordinatorServer:
         self._send_home()
 
     def _send_home(self) -> None:
-        """Tell every node to go until all are gone, also those that have been silent and come back now; but not for long."""
+        """Tell nodes to leave until all have, including lost ones that come back now; but not for long."""
         deadline = time.monotonic() + HOME_S
         while self.coordinator.peers and time.monotonic() < deadline:
             self._turn(TICK_S)
@@ -78,7 +78,7 @@ class CoordinatorServer:
         end = now + CHECKPOINT_S
         while job is not None and time.monotonic() < end and not job.is_over and job.awaits_reports():
             self._receive(TICK_S)
-        coordinator.suspend(now)  # the time that went by while waiting for reports is nobody's search time
+        coordinator.suspend(now)  # time spent waiting for reports is not searching time
         log.info("checkpoint: the recovery file has everything that was reported")
         coordinator.end("checkpoint")
 

@@ -1,6 +1,6 @@
 """Sockets of a cluster: addresses, options, keys, and what their monitors say.
 
-ZeroMQ connects again by itself, and its heartbeats find out that a connection is dead. Whether a *node* lives is judged by our
+ZeroMQ reconnects by itself, and its heartbeats find out that a connection is dead. Whether a *node* is alive is judged by our
 own heartbeats alone (coordinator.py).
 """
 
@@ -17,7 +17,7 @@ from distmcts.errors import InputError
 
 DEFAULT_PORT = 5555
 DEFAULT_ADDRESS = f"tcp://127.0.0.1:{DEFAULT_PORT}"
-MOST_FAILURES = 10  # handshakes in a row: some may be lost with the link, or with a coordinator that is starting again
+MOST_FAILURES = 10  # handshakes in a row; some may be lost with the link, or with a coordinator that is restarting
 ADDRESS = re.compile(r"tcp://(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[^:/\[\]]+):(?P<port>\d{1,5}|\*)")
 
 _OPTIONS = {
@@ -41,7 +41,7 @@ _CONNECTING = {
 
 
 def check_address(address: str, binding: bool = False) -> str:
-    """The address itself; an InputError if it is none."""
+    """The address itself; an InputError if it is not one."""
     found = ADDRESS.fullmatch(address)
     if address.startswith("ipc://") and len(address) > len("ipc://"):
         return address

@@ -20,7 +20,7 @@ def run(
     game: Annotated[str, typer.Argument(help="Name of a game.")] = "awale",
     overrides: Annotated[list[str] | None, typer.Argument(help="Settings as key=value.")] = None,
     seconds: Annotated[float, typer.Option(help="Time for the whole bench, compiling apart.")] = 30.0,
-    workers: Annotated[int | None, typer.Option(help="Most workers to try. Default: one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Most workers to try. Default: one per core.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure simulations per second of each scheme, side by side, and say which to use."""

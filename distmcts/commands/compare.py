@@ -23,10 +23,10 @@ def run(
     ] = None,
     config: Annotated[Path | None, typer.Option(help="YAML file; see configs/compare_quick.yaml.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/GAME-TIME.")] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Resume the run in this folder.")] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(help="Have units carried out by a cluster: its address, invitation or run folder.", metavar="ADDRESS"),
+        typer.Option(help="Carry units out on a cluster: its address, invitation or run folder.", metavar="ADDRESS"),
     ] = None,
     keys: KeysForCluster = None,
 ) -> None:
@@ -35,7 +35,7 @@ def run(
         from distmcts.cluster.client import Cluster
 
         with Cluster(cluster, keys=keys, contact_s=CONTACT_S) as found:
-            found.status()  # nothing is begun if nobody is there
+            found.status()  # if nobody is there, nothing is begun
     if resume is not None:
         if game or overrides or config or out:
             raise InputError("--resume takes everything from the run: give the folder and nothing else")
@@ -88,7 +88,7 @@ def _measure(folder: Path, where: str | None, keys: Path | None) -> None:
 
             run_comparison(folder, settings, on_progress, cluster)
     except BaseException as error:
-        # An error before anything was measured would come again: only it is shown then.
+        # An error before anything was measured would only come again: then there is nothing to resume.
         if not isinstance(error, DistmctsError) or (folder / RECORDS).stat().st_size != before:
             with suppress(DistmctsError):
                 write_outputs(folder)
@@ -102,14 +102,14 @@ def _measure(folder: Path, where: str | None, keys: Path | None) -> None:
                     *(["--keys", str(keys)] if keys else []),
                 ]
             )
-            print(f"distmcts: stopped; go on with: {again}", file=sys.stderr)
+            print(f"distmcts: stopped; resume with: {again}", file=sys.stderr)
         raise
     write_outputs(folder)
 
 
 @contextmanager
 def _progress():
-    """A callable that shows how far a comparison is, with the time left; only on a terminal."""
+    """A callable that shows how far along a comparison is, with the time left; only on a terminal."""
     if not sys.stderr.isatty():
         yield lambda status: None
         return

@@ -17,24 +17,24 @@ from distmcts.errors import DistmctsError, InputError
 
 def run(
     bind: Annotated[
-        str, typer.Option(help="Address to listen at; tcp://*:5555 for all of this machine's.")
+        str, typer.Option(help="Address to listen on; tcp://*:5555: all of this machine's.")
     ] = "tcp://127.0.0.1:5555",
     keys: Keys = None,
-    key: Annotated[str | None, typer.Option(help="Name of the own key, if the folder has several.")] = None,
-    recovery: Annotated[Path | None, typer.Option(help="File to go on from after a restart.")] = None,
+    key: Annotated[str | None, typer.Option(help="Name of our own key, if the folder has several.")] = None,
+    recovery: Annotated[Path | None, typer.Option(help="Recovery file: what a restarted coordinator goes on from.")] = None,
     invite: Annotated[
         Path | None, typer.Option(help="Write an invitation here, for nodes and clients: address and keys in one private file.")
     ] = None,
     reach: Annotated[
         str | None,
-        typer.Option(help="Address to put into the invitation, if others reach this one by another; a port of *: the one bound."),
+        typer.Option(help="Address to put into the invitation, if others use another one; a port of *: the one bound."),
     ] = None,
     at_term: Annotated[
-        bool, typer.Option("--checkpoint-at-term", help="SIGTERM, too, makes a checkpoint: where a scheduler sends it.")
+        bool, typer.Option("--checkpoint-at-term", help="Make a checkpoint on SIGTERM, too: for schedulers that send it.")
     ] = False,
     open_to_all: Annotated[bool, typer.Option("--no-keys", help="Neither encrypt nor check who comes in.")] = False,
 ) -> int:
-    """Run a coordinator until Ctrl-C. SIGUSR1: put a checkpoint into the recovery file, send the nodes home, and end.
+    """Run a coordinator until Ctrl-C. SIGUSR1: write a checkpoint to the recovery file, send the nodes home, and end.
 
     On this machine's loopback addresses no keys are needed; on others both sides must know each other's keys.
     """
@@ -59,7 +59,7 @@ def run(
         address = server.address if reach is None else re.sub(r":\*$", port, reach)
         if invite is not None:
             if is_everywhere(address):
-                raise InputError(f"--invite: others cannot reach {address}; say with --reach how they can")
+                raise InputError(f"--invite: others cannot reach {address}; give --reach the address that they can use")
             keys_of_it = (pair.public, guest.public, guest.secret) if pair else (None, None, None)
             write_invitation(invite, Invitation(address, *keys_of_it))
         log.info("at %s%s", server.address, f", recovery file {recovery}" if recovery else "")
@@ -69,13 +69,13 @@ def run(
         try:
             server.run(interrupts.check)
         except KeyboardInterrupt:
-            print("distmcts: coordinator ended; nodes wait a while for another", file=sys.stderr)
+            print("distmcts: coordinator ended; nodes wait a while for another one", file=sys.stderr)
             return 130
         return 0
 
 
 def _guest(invite: Path, coordinator: str):
-    """The key pair of the invited: as an earlier coordinator with the same key has invited them, so that they can come back."""
+    """The key pair of guests: the one an earlier coordinator with the same key invited them with, so that they can come back."""
     from distmcts.cluster.keys import KeyPair, make_pair, read_invitation
 
     if invite.exists():

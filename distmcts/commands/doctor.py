@@ -48,7 +48,7 @@ def _memory() -> tuple[bool, str]:
     from distmcts.tree.segment import available_bytes, show_bytes
 
     free = available_bytes()
-    return free > 1 << 28, f"{show_bytes(free)} of shared memory can be had"
+    return free > 1 << 28, f"{show_bytes(free)} of shared memory available"
 
 
 def _segment() -> tuple[bool, str]:

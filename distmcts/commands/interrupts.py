@@ -1,7 +1,7 @@
 """Ctrl-C and SIGTERM, so that neither can get lost.
 
-Both raise an exception wherever the program is. Should it be in a destructor or a callback of the interpreter, Python prints
-the exception and goes on. So the signal is remembered as well, and loops ask `check` now and then.
+Both raise an exception wherever the program is. If that is in a destructor or a callback of the interpreter, Python prints the
+exception and goes on. So the signal is remembered as well, and loops call `check` now and then.
 """
 
 import signal
@@ -20,20 +20,20 @@ def install() -> None:
 
 
 def let_both_exit() -> None:
-    """From now on Ctrl-C raises SystemExit as SIGTERM does: for a command that goes on later from where it was. A search takes
-    KeyboardInterrupt as a wish to see what was found, and is over then."""
+    """From now on Ctrl-C raises SystemExit as SIGTERM does: for a command that can be resumed later. A search takes
+    KeyboardInterrupt as a wish to see what was found, and ends."""
     global _both_exit
     _both_exit = True
 
 
 def taken() -> None:
-    """The signal got through, and was seen to: `check` need not raise for it."""
+    """The signal has been dealt with: `check` need not raise for it."""
     global _received
     _received = None
 
 
 def check() -> None:
-    """Raise for a signal that came and did not get through."""
+    """Raise for a signal that came and has not been dealt with."""
     if _received is not None:
         _raise(_received)
 

@@ -9,7 +9,9 @@ import typer
 
 from distmcts.commands.options import AsJson, Keys
 
-app = typer.Typer(help="Make keys for a cluster, allow those of others, list them.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Make keys for a cluster, allow those of others, or list them.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("new")

@@ -18,17 +18,18 @@ def run(
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value on top, e.g. job.seconds=10 local.nodes=4.")] = None,
     on: Annotated[str | None, typer.Option(help="How nodes are started: local, ssh, slurm or ray.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/GAME-TIME.")] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Resume the run in this folder.")] = None,
     attach: Annotated[
-        Path | None, typer.Option(help="Only search: coordinator and nodes of this run are there. A Slurm job does this.")
+        Path | None,
+        typer.Option(help="Only search: the coordinator and nodes of this run are up already. A Slurm job does this."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, and make nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, and do nothing.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Slurm: wait for the job's end and print the result.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Search on many machines: one command from nothing to the merged result. With job=null the cluster stays.
 
-    Ctrl-C ends everything and prints the command to go on with; what was searched until then counts.
+    Ctrl-C ends everything and prints the command to resume with; what was searched until then counts.
     """
     from launch.config import make_config
     from launch.run_folder import RunFolder, new_run, open_run, planned_folder
@@ -36,26 +37,28 @@ def run(
     again = resume or attach
     if again is not None:
         if config or overrides or on or out or dry_run or (resume and attach):
-            raise InputError("--resume and --attach take everything from the run: give one of them, the folder and nothing else")
+            raise InputError(
+                "--resume and --attach take everything from the run: give one of them with its folder, and nothing else"
+            )
         folder, settings = open_run(again)
     else:
         config, overrides = split_overrides(config, overrides)
         if not config and not overrides:
-            raise InputError("what is to be launched? e.g. `distmcts launch configs/cluster_local.yaml`")
+            raise InputError("launch what? e.g. `distmcts launch configs/cluster_local.yaml`")
         given = apply_overrides(read_config(Path(config) if config else None), overrides)
         settings = make_config(given | ({"on": on} if on else {}), config or "distmcts launch")
     if follow and settings.on != "slurm":
-        raise InputError(f"--follow: is for slurm; on {settings.on!r} the command always waits")
+        raise InputError(f"--follow is for slurm; on {settings.on!r} the command always waits")
     order = settings.order()
     if order is None and (follow or attach):
-        raise InputError("--follow, --attach: this run has no job to wait for; it stays until it is ended")
+        raise InputError("--follow, --attach: this run has no job to wait for; its cluster stays up until it is ended")
     if dry_run:
         print("\n".join(_preview(settings, RunFolder(planned_folder(settings, out)))))
         return 0
     if again is None:
         folder = new_run(settings, out)
     if (result := folder.read_result()) is not None:
-        print(f"distmcts: {folder.path}: is at its end already", file=sys.stderr)
+        print(f"distmcts: {folder.path}: has finished already", file=sys.stderr)
     elif attach is not None:
         result = _attach(folder, settings, order)
     elif settings.on == "slurm":
@@ -82,7 +85,7 @@ def _preview(settings, folder) -> list[str]:
 
 
 def _carry_out(folder, settings, order):
-    """All of it from here."""
+    """Start everything from here, and search."""
     from launch.run import Run, Stopped, make_launcher
 
     interrupts.let_both_exit()
@@ -91,7 +94,7 @@ def _carry_out(folder, settings, order):
         with _progress(order) as (on_status, on_progress), Run(folder, launcher) as launched:
             return launched.search(order, on_status, on_progress)
     except (SystemExit, Stopped):
-        print(f"distmcts: stopped; go on with: {folder.resume_command}", file=sys.stderr)
+        print(f"distmcts: stopped; resume with: {folder.resume_command}", file=sys.stderr)
         raise
 
 
@@ -109,7 +112,7 @@ def _stay(folder, settings):
             print(f"the cluster is up; use it with: --cluster {shlex.quote(str(folder.path))}; Ctrl-C ends it", flush=True)
             launched.stay()
     except (SystemExit, Stopped):
-        print(f"distmcts: stopped; have it back with: {folder.resume_command}", file=sys.stderr)
+        print(f"distmcts: stopped; start it again with: {folder.resume_command}", file=sys.stderr)
         raise
 
 
@@ -122,7 +125,7 @@ def _attach(folder, settings, order):
 
 
 def _submit(folder, settings, follow: bool, as_json: bool):
-    """Hand the job to Slurm, or find it there; its result, if it is waited for."""
+    """Hand the job to Slurm, or find it there; returns its result, if it is waited for."""
     from launch import slurm
 
     job = slurm.submit(folder, settings)

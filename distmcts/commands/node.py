@@ -11,11 +11,11 @@ from distmcts.commands.logs import log_to_stderr
 from distmcts.commands.options import Keys
 from distmcts.errors import InputError
 
-LONGEST_NAME = 60  # a connection's identity has room for it, whatever the letters
+LONGEST_NAME = 60  # fits into a connection's identity, whatever the letters
 
 
 def run(
-    address: Annotated[str, typer.Argument(help="Address of the coordinator. None: it stands in the invitation.")] = "",
+    address: Annotated[str, typer.Argument(help="Address of the coordinator, unless an invitation has it.")] = "",
     invitation: Annotated[
         Path | None,
         typer.Option(
@@ -24,15 +24,19 @@ def run(
         ),
     ] = None,
     keys: Keys = None,
-    key: Annotated[str | None, typer.Option(help="Name of the own key, if the folder has several.")] = None,
+    key: Annotated[str | None, typer.Option(help="Name of our own key, if the folder has several.")] = None,
     coordinator: Annotated[str | None, typer.Option(help="Name of the coordinator's key, if several are allowed.")] = None,
     name: Annotated[
         str | None,
-        typer.Option(help="Name of this node; several on one host need some. Default: the host's.", envvar="DISTMCTS_NODE_NAME"),
+        typer.Option(
+            help="Name of this node; several on one host need different ones. Default: the host's.", envvar="DISTMCTS_NODE_NAME"
+        ),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Worker processes, whatever searches ask for. Default: one a core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Worker processes, whatever searches ask for. Default: one per core.")
+    ] = None,
     memory: Annotated[str | None, typer.Option(help="Memory budget, whatever searches ask for, e.g. 2GiB.")] = None,
-    silence: Annotated[float, typer.Option(help="End after so many seconds without a sign of the coordinator.")] = 30.0,
+    silence: Annotated[float, typer.Option(help="End after this many seconds without a sign of the coordinator.")] = 30.0,
 ) -> int:
     """Work for a coordinator until it sends us home, is silent for too long, or Ctrl-C.
 

@@ -48,7 +48,7 @@ def is_override(text: str) -> bool:
 
 
 def split_overrides(first: str, overrides: list[str] | None) -> tuple[str, list[str]]:
-    """The first argument and the overrides. What the first stands for may be left out: then it is an override, too."""
+    """The first argument and the overrides. The first may be left out: then what stands in its place is an override, too."""
     return ("", [first, *(overrides or [])]) if is_override(first) else (first, overrides or [])
 
 

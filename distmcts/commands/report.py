@@ -7,7 +7,7 @@ import typer
 
 
 def run(folder: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")]) -> None:
-    """Rebuild report.html and results.csv of a run from its records, also while it is going on."""
+    """Rebuild report.html and results.csv of a run from its records, even while it is running."""
     write_outputs(folder)
     print(f"report: {folder / 'report.html'}")
 

@@ -22,7 +22,7 @@ def run(
     seconds: Annotated[
         float | None, typer.Option(help=f"Time to search. Default without simulations: {DEFAULT_SECONDS:g}.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Worker processes. Default: one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Worker processes. Default: one per core.")] = None,
     parallel: Annotated[str | None, typer.Option(help="serial, leaf, root, tree or simulated.")] = None,
     memory: Annotated[str | None, typer.Option(help="Memory budget, e.g. 2GiB.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.")] = None,
@@ -52,9 +52,9 @@ def run(
     }
     options |= {key: value for key, value in given.items() if value is not None}
     if cluster is None and "merge" in options:
-        raise InputError(f"merge={options['merge']}: goes with --cluster; one machine has nothing to merge")
+        raise InputError(f"merge={options['merge']}: needs --cluster; one machine has nothing to merge")
     if cluster is not None and audit:
-        raise InputError("--audit: looks at the trees of this machine; with --cluster there are none")
+        raise InputError("--audit looks at the trees of this machine; with --cluster there are none")
     from distmcts.settings import check_keys
 
     check_keys(options, CLUSTER_KEYS if cluster is not None else ())
@@ -106,5 +106,5 @@ def _search_on(where: str, keys: Path | None, game: str, wanted: Any, limit: Any
 
 def _interrupted() -> int:
     """Says so, and is the exit code for it."""
-    print("distmcts: interrupted; this is what was found until then", file=sys.stderr)
+    print("distmcts: interrupted; this is what was found so far", file=sys.stderr)
     return 130

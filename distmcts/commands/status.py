@@ -1,4 +1,4 @@
-"""`distmcts status`: who is in a cluster and what is going on, refreshed in the terminal."""
+"""`distmcts status`: who is in a cluster and what it is doing, refreshed in the terminal."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from distmcts.commands import interrupts
 from distmcts.commands.options import Keys
 from distmcts.result import some
 
-RATE_S = 0.7  # between two looks that make a rate; nodes tell twice a second
+RATE_S = 0.7  # between the two looks that give a rate; nodes report twice a second
 SHOWN_JOBS = 4
 
 

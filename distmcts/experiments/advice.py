@@ -1,7 +1,7 @@
-"""What a comparison allows to say, in plain sentences: which scheme to use here, and how sure that is.
+"""What can be said after a comparison, in plain sentences: which scheme to use here, and how sure that is.
 
 The rule for every sentence: only games decide what plays better; a lead is certain only if its whole interval lies beyond the
-other's; all else is said to be undecided. A wrong "use this" costs the reader more than an honest "nobody knows yet".
+other's; all else is said to be undecided. A wrong "use this" costs the reader more than an honest "not known yet".
 """
 
 import math
@@ -14,10 +14,10 @@ Row = dict[str, Any]
 
 BEYOND = 1200  # an Elo bound of this size says "this much or more"
 FEW_PAIRS = 20  # below this, even a true 150 Elo is often inside the noise
-DECIDED_PAIRS = 10  # enough if a sequential test ended the match: it is made to be looked at all the time
+DECIDED_PAIRS = 10  # enough if a sequential test ended the match: such a test may be looked at after every pair
 MEASURED = ("speed", "quality", "matches", "simulated_workers", "simulated_machines")
 MOST_NAMES = 6  # in one sentence; the tables have them all
-BUSY = 0.25  # load a core at the start above which rates are doubtful
+BUSY = 0.25  # load per core at the start, above which rates are doubtful
 
 
 def advice(summary: Row) -> list[str]:

@@ -17,10 +17,10 @@ from distmcts.records import Record, Records
 
 
 class RunStatus(NamedTuple):
-    """How far a comparison is."""
+    """How far along a comparison is."""
 
     done: int
-    most: int | None  # units there can be, None: not known yet; matches that are decided early make it fewer
+    most: int | None  # units there can be, None: not known yet; fewer if matches are decided early
     left_s: float | None  # None: not known yet
     unit: str  # what is measured now
 
@@ -31,11 +31,11 @@ def run_comparison(
     on_progress: Callable[[RunStatus], None] | None = None,
     cluster: Cluster | None = None,
 ) -> None:
-    """Measure what is missing in a run, here or on a cluster. Blocks for as long as that takes; raises what a unit or
-    `on_progress` raises."""
+    """Measure what is missing in a run, here or on a cluster. Blocks until it is done; raises what a unit or `on_progress`
+    raises."""
     with Records(folder / RECORDS) as records:
         if records.all and records.all[0].get("config") not in (None, digest(config)):
-            raise InputError(f"{folder / CONFIG}: was changed since the run began; begin a new run for another configuration")
+            raise InputError(f"{folder / CONFIG}: was changed after the run began; start a new run for another configuration")
         if any(record["kind"] == FINISHED for record in records.all):
             return
         measurements = Measurements(config)
@@ -66,7 +66,7 @@ def run_comparison(
 
 
 def digest(config: CompareConfig) -> str:
-    """Of everything that was asked for."""
+    """A short hash of everything that was asked for."""
     return hashlib.sha256(config.model_dump_json().encode()).hexdigest()[:16]
 
 
@@ -90,7 +90,7 @@ class Clock:
         return self._count.total()
 
     def left_s(self) -> float | None:
-        """None as long as there is a kind of which nothing is known."""
+        """None as long as nothing is known about some kind."""
         left = {kind: most - self._count[kind] for kind, most in self._planned.items()}
         if any(count > 0 and not self._count[kind] for kind, count in left.items()):
             return None

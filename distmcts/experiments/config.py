@@ -1,4 +1,4 @@
-"""What to compare, as the user says it: keys, defaults, limits. A section with a count of 0 is left out."""
+"""What to compare, as the user asks for it: keys, defaults, limits. A section with a count of 0 is left out."""
 
 from typing import Annotated, Any, Literal
 
@@ -50,7 +50,7 @@ class Quality(_Section):
 
 class Tuning(_Section):
     c: tuple[Exploration, ...] = ()  # values to try for every scheme; none: c is not tuned
-    positions: Count = 30  # of random games, others than those of quality: what was chosen there would look too good there
+    positions: Count = 30  # of random games, not those of quality: what was chosen there would look too good there
 
 
 class Matches(_Section):
@@ -59,7 +59,7 @@ class Matches(_Section):
     opening_plies: Count = 4
     elo0: float = 0.0
     elo1: float = 60.0
-    factors: tuple[Annotated[float, Field(gt=0, le=1024)], ...] = (0.5, 2.0)  # of serial's budget, to calibrate strength
+    factors: tuple[Annotated[float, Field(gt=0, le=1024)], ...] = (0.5, 2.0)  # times serial's budget, to calibrate strength
     at: tuple[Literal["time", "simulations"], ...] = ("time", "simulations")
 
     @field_validator("factors")

@@ -21,7 +21,12 @@ from distmcts.settings import make_settings
 from distmcts.tree.merge import MergedMove
 from distmcts.tree.share import SHARE, Ledger, borrow, combine, families, own, own_root, without
 
-SETTINGS = ("c", "cutoff", "in_flight", "weight")  # of an engine that may be given; the others are ours, or end a search early
+SETTINGS = (
+    "c",
+    "cutoff",
+    "in_flight",
+    "weight",
+)  # settings of an engine that may be given; the others are ours, or end a search early
 MERGES = 10  # in one search, if nothing else is asked for
 MAX_MACHINES = 4096
 
@@ -62,7 +67,7 @@ class Machines:
         self.merge_every = None if merge_every is None else _whole("merge_every", merge_every, MAX_SIMULATIONS)
         if not isinstance(share, (int, float)) or not 0 <= share <= 1:
             raise InputError(f"share={share!r}: must be a number from 0 to 1")
-        make_settings(workers=workers, seed=seed, **settings)  # complains now rather than at the first search
+        make_settings(workers=workers, seed=seed, **settings)  # so that errors come now rather than at the first search
         self.rule = rule
         self.share = share
         self.game = load_game(game)

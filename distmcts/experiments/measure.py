@@ -38,13 +38,13 @@ class Measurements:
 
     @cached_property
     def solved(self) -> list[tuple[State, dict[int, float]]]:
-        """Positions near the end, with the exact value of every move; none of a game of chance, which the oracle cannot solve."""
+        """Positions near the end, with the exact value of every move; none for games of chance, which the oracle cannot solve."""
         count = 0 if self.game.has_chance else self.config.quality.solved
         return solved_positions(self.game, count, seed_of(self.config.seed, "solved"), NODE_LIMIT) if count else []
 
     @cached_property
     def openings(self) -> list[State]:
-        """Of matches: one for each pair; when the game has too few, they come round again."""
+        """One for each pair of a match; if the game has too few, they are used again."""
         config = self.config
         count = max(config.matches.pairs, config.simulated_workers.pairs, config.simulated_machines.pairs)
         return openings(self.game, count, config.matches.opening_plies, seed_of(config.seed, "openings")) or [

@@ -20,7 +20,7 @@ VISITS_PER_NODE = 50  # looks at known positions are cheap, but in circles there
 
 
 def solve(game: CompiledGame, state: State, node_limit: int) -> dict[int, float] | None:
-    """The exact value of every legal move for the player to move; None if it takes a look at more than `node_limit` positions.
+    """The exact value of every legal move for the player to move; None if that takes a look at more than `node_limit` positions.
 
     For two players with opposite aims. Blocks: some tens of microseconds a position.
     """
@@ -37,7 +37,7 @@ class Oracle:
 
     def __init__(self, game: CompiledGame, node_limit: int):
         if game.players != 2:
-            raise InputError(f"{game.name} has {game.players} players; exact values are known for two only")
+            raise InputError(f"{game.name} has {game.players} players; exact values are known only for two")
         if not isinstance(node_limit, int) or node_limit < 1:
             raise InputError(f"node_limit={node_limit!r}: must be a whole number from 1")
         self.game = game
@@ -106,7 +106,7 @@ class Oracle:
     def _look(self, state: State) -> tuple[int, list[int], float, float]:
         player, moves, results = self.game.look(state)
         if player == CHANCE:
-            raise InputError(f"{self.game.name} has moves by chance; exact values are known without them only")
+            raise InputError(f"{self.game.name} has chance events; exact values are known only without them")
         if player != OVER:
             return player, moves, LOWEST, HIGHEST
         if abs(results[0] + results[1]) > 1e-9:

@@ -1,7 +1,7 @@
 """Which unit comes next. Everything here follows from the configuration and the records, so a resumed run goes on as if it had
 never stopped.
 
-What others build on comes first: tuning, and the reference searches. Then rounds: in each, every cell has its turn once at
+What the rest builds on comes first: tuning, and the reference searches. Then rounds: in each, every cell has one turn at
 everything, in random order, so that a busy moment of the machine favours none. A match leaves the rounds when its sequential
 test is sure.
 """

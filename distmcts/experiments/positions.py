@@ -8,7 +8,7 @@ from distmcts.game import CompiledGame, State
 from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.match.play import outcome
 
-TRIES = 50  # random games for each position asked for, before the search for more of them is given up
+TRIES = 50  # random games for each position asked for, before giving up
 LONGEST = 1000  # moves of a random game; a game without end is cut here
 
 Solved = tuple[State, dict[int, float]]
@@ -59,7 +59,7 @@ def solved_positions(game: CompiledGame, count: int, seed: int, node_limit: int 
         if len(found) == count:
             break
         states = _unfinished(game, choose)
-        # A game that gives nothing for a tenth of the work rarely gives anything for the whole.
+        # A game that gives nothing for a tenth of the work rarely gives anything for all of it.
         if _farthest_solved(game, states, max(1, node_limit // 10), found):
             solved = _farthest_solved(game, states, node_limit, found)
             found[game.format(solved[0])] = solved

@@ -1,7 +1,7 @@
 """A comparison whose units are carried out by the nodes of a cluster.
 
 Only units whose result does not depend on the machine go there: a rate, or what is found in a given time, says something about
-one machine only, and a mixture of machines would be a comparison of those.
+one machine only, and a mixture would compare machines.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The folder of a run: what was asked (config.yaml), where and by what it was measured (manifest.json), and the records.
+"""The folder of a run: what was asked for (config.yaml), where and by what it was measured (manifest.json), and the records.
 
 runs/connect_four-20261116-070000/
     config.yaml  overrides.txt  manifest.json      written once, when the run begins
@@ -41,9 +41,9 @@ def new_run(config: CompareConfig, overrides: list[str], folder: Path | None) ->
     if folder is None:
         folder = free_run_folder(config.game)
     if (folder / RECORDS).exists():
-        raise InputError(f"{folder}: holds a run already; go on with it: distmcts compare --resume {shlex.quote(str(folder))}")
+        raise InputError(f"{folder}: already holds a run; resume it: distmcts compare --resume {shlex.quote(str(folder))}")
     if folder.is_dir() and any(folder.iterdir()):
-        raise InputError(f"{folder}: is not empty; a run has a folder of its own")
+        raise InputError(f"{folder}: is not empty; a run needs a folder of its own")
     with file_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "overrides.txt", "".join(f"{line}\n" for line in overrides))
@@ -57,7 +57,7 @@ def open_run(folder: Path) -> tuple[CompareConfig, dict[str, Any]]:
     """Configuration and manifest of an existing run."""
     for name in (CONFIG, MANIFEST, RECORDS):
         if not (folder / name).is_file():
-            raise InputError(f"{folder}: is not a run, it has no {name}")
+            raise InputError(f"{folder}: is not a run: it has no {name}")
     try:
         given = yaml.safe_load((folder / CONFIG).read_text())
         manifest = json.loads((folder / MANIFEST).read_text())
@@ -69,7 +69,7 @@ def open_run(folder: Path) -> tuple[CompareConfig, dict[str, Any]]:
 
 
 def conditions() -> dict[str, Any]:
-    """What may have changed when a run is gone on with."""
+    """What may have changed when a run is resumed."""
     return {
         "distmcts": __version__,
         "git": _git_revision(),

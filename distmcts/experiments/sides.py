@@ -17,7 +17,7 @@ from distmcts.parallel.names import SERIAL, SIMULATED
 from distmcts.tree.segment import available_bytes, show_bytes
 
 LEAST_MEMORY = 8 << 20
-MEMORY_AT_TIME = 512 << 20  # pages that are not used cost nothing
+MEMORY_AT_TIME = 512 << 20  # unused pages cost nothing
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _simulated_machines(config: CompareConfig) -> Iterator[Side]:
 
 
 class Spent:
-    """What the moves of a side really took: a budget in seconds is kept only nearly."""
+    """What the moves of a side really took: a budget in seconds is only nearly kept."""
 
     def __init__(self):
         self.moves = 0

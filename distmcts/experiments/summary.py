@@ -63,12 +63,18 @@ def _notes(config: CompareConfig, manifest: Row, records: list[Record]) -> list[
     resumed = [record for record in records if record["kind"] == RESUMED]
     if resumed:
         changed = any(record[key] != manifest.get(key) for record in resumed for key in ("distmcts", "git", "cpu", "cores"))
-        where = "with another version or on another machine: do not mix those" if changed else "on the same machine and version"
-        notes.append(f"The run was interrupted and gone on with {len(resumed)} times, {where}.")
+        where = (
+            "with another version or on another machine: such results should not be mixed"
+            if changed
+            else "on the same machine and version"
+        )
+        notes.append(f"The run was interrupted and resumed {len(resumed)} times, {where}.")
     pairs = [record for record in records if record["kind"] == "pair"]
     openings, numbers = len({pair["opening"] for pair in pairs}), len({pair["number"] for pair in pairs})
     if openings < numbers:
-        notes.append(f"The game has only {openings} openings of this length for {numbers} pairs of a match: some came again.")
+        notes.append(
+            f"The game has only {openings} openings of this length for {numbers} pairs of a match: some were played again."
+        )
     if config.simulated_workers.pairs or config.simulated_machines.pairs:
         notes.append("The c of simulated workers and machines is the configured one, not tuned.")
     if config.quality.solved:
@@ -81,7 +87,7 @@ def _notes(config: CompareConfig, manifest: Row, records: list[Record]) -> list[
         )
     cores = manifest.get("cores") or 1
     if max(config.workers) > cores:
-        notes.append(f"There were {cores} cores for up to {max(config.workers)} workers: those beyond had to share.")
+        notes.append(f"There were {cores} cores for up to {max(config.workers)} workers: some had to share.")
     if (manifest.get("load_at_start") or 0) > 0.5 * cores:
         notes.append("The machine was busy when the run began; ratios are measured in turns, but intervals are wider for it.")
     if config.matches.pairs:
@@ -197,7 +203,7 @@ def _time_notes(all_sides: list[Side], records: list[Record]) -> list[str]:
         if side.at == "time" and side.group == "cells" and pair_counts(records, side.match).pairs:
             factor = _time_factor(side, records)
             if abs(factor - 1) > UNEQUAL:
-                notes.append(f"At equal time, {side.name} really took {factor:.2f} times the time of serial for a move.")
+                notes.append(f"At equal time, {side.name} really took {factor:.2f} times as long as serial for a move.")
     return notes
 
 

@@ -26,7 +26,7 @@ def outcome(game: CompiledGame, state: State, luck: random.Random) -> int:
 def play_game(
     game: CompiledGame, state: State, first: Choose, second: Choose, first_player: int, luck: random.Random | None = None
 ) -> Played:
-    """`first` has the part of player `first_player`; `luck` decides chance events."""
+    """`first` plays as player `first_player`; `luck` decides chance events."""
     luck = luck or random.Random()
     moves: list[int] = []
     while (player := game.player(state)) != OVER:

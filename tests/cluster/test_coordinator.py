@@ -294,7 +294,7 @@ def test_after_a_kill_time_goes_on(bench):
     bench.wait(2 * TICK_S)
     rows = {row.name: (row.state, row.simulations, row.workers) for row in answer(bench).nodes}
     assert rows["a"] == ("finished", 160, 4)
-    assert rows["b"][:2] == ("finished before the coordinator was started again", 50)
+    assert rows["b"][:2] == ("finished before the coordinator was restarted", 50)
 
 
 def test_after_a_kill_nobody_is_missed_at_once(bench):

@@ -212,7 +212,7 @@ def test_ctrl_c_shows_what_was_found_until_then(steady):
     out, err = search.communicate(timeout=20)
     assert search.returncode == 130, err
     assert "ended by: interrupted" in out
-    assert err == "distmcts: interrupted; this is what was found until then\n"
+    assert err == "distmcts: interrupted; this is what was found so far\n"
 
 
 def test_a_terminated_client_leaves_no_search_behind(steady):

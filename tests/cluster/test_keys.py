@@ -93,7 +93,7 @@ def test_the_pair_belongs_together_and_the_public_half_has_no_secret(folder):
 def test_nothing_is_written_over(folder, there):
     folder.mkdir()
     (folder / there).write_text("precious")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         new_key(folder, "alpha")
     assert (folder / there).read_text() == "precious"
     assert [path.name for path in folder.iterdir()] == [there]
@@ -319,7 +319,7 @@ def test_the_command_from_nothing_to_a_list(folder, tmp_path):
     "arguments, said",
     [
         (["new", "a/b"], "key name 'a/b'"),
-        (["new", "alpha"], "is there already"),
+        (["new", "alpha"], "already exists"),
         (["allow", "nothing.key"], "nothing.key: No such file"),
         (["allow", "."], "key name"),
         (["allow", "/dev/null/beta.key"], "beta.key: Not a directory"),

@@ -129,7 +129,7 @@ def test_ctrl_c_shows_what_was_found(to_all):
         (os.killpg if to_all else os.kill)(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=10)
         assert process.returncode == 130
-        assert err == "distmcts: interrupted; this is what was found until then\n"
+        assert err == "distmcts: interrupted; this is what was found so far\n"
         assert re.search(r"\* [A-F] +[\d,]+ +\d", out)
         assert "ended by: interrupted" in out
         assert psutil.wait_procs(workers, timeout=5)[1] == []

@@ -34,10 +34,10 @@ def test_a_run_without_a_cluster_says_what_to_do(tmp_path):
     (tmp_path / "queued" / "slurm_job_id").write_text("17\n")
     (tmp_path / "stopped").mkdir()
     for name, says in (
-        ("over", "over: is at its end; over/result.json has the result"),
+        ("over", "over: has finished; over/result.json has the result"),
         ("queued", "squeue --jobs 17"),
-        ("stopped", "goes on with: distmcts launch --resume stopped"),
-        ("127.0.0.1:5555", "is neither an address, as in tcp://127.0.0.1:5555"),
+        ("stopped", "resume a stopped run with: distmcts launch --resume stopped"),
+        ("127.0.0.1:5555", "is not an address, as in tcp://127.0.0.1:5555"),
     ):
         answer = distmcts("status", name, cwd=tmp_path)
         assert (answer.returncode, answer.stderr.count("\n")) == (2, 1)

@@ -143,7 +143,7 @@ def test_twenty_interruptions_change_nothing(whole_run, tmp_path):
             break
         assert "Traceback" not in errors
         if how != signal.SIGKILL:
-            assert "go on with: distmcts compare --resume run" in errors
+            assert "resume with: distmcts compare --resume run" in errors
             assert (folder / "report.html").exists()
     assert interrupted == INTERRUPTIONS
     assert "report: run/report.html" in output
@@ -160,7 +160,7 @@ def test_ctrl_c_before_anything_is_measured_says_how_to_go_on(tmp_path):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert errors == "distmcts: stopped; go on with: distmcts compare --resume 'a run'\n"
+    assert errors == "distmcts: stopped; resume with: distmcts compare --resume 'a run'\n"
 
 
 def test_timed_cells(tmp_path):
@@ -227,7 +227,7 @@ def test_a_changed_configuration_is_refused(whole_run, tmp_path):
     shutil.copytree(whole_run, tmp_path / "run")
     text = (tmp_path / "run" / "config.yaml").read_text()
     (tmp_path / "run" / "config.yaml").write_text(text.replace("seed: 1", "seed: 2"))
-    assert "config.yaml: was changed since the run began" in fails(["compare", "--resume", "run"], tmp_path)
+    assert "config.yaml: was changed after the run began" in fails(["compare", "--resume", "run"], tmp_path)
 
 
 def test_a_report_without_a_reference_is_still_made(whole_run, tmp_path):
@@ -255,7 +255,7 @@ def test_bad_commands(tmp_path, whole_run):
     (tmp_path / "bad.yaml").write_text("game: tic_tac_toe\nmatchs: {}\n")
     assert "bad.yaml: unknown key 'matchs': did you mean 'matches'?" in fails(["compare", "--config", "bad.yaml"], tmp_path)
     assert "did you mean 'tic_tac_toe'?" in fails(["compare", "tic_tac_to"], tmp_path)
-    assert "holds a run already" in fails(["compare", "tic_tac_toe", "--out", str(whole_run)], tmp_path)
+    assert "already holds a run" in fails(["compare", "tic_tac_toe", "--out", str(whole_run)], tmp_path)
     assert "is not a run" in fails(["compare", "--resume", "nowhere"], tmp_path)
     assert "is not a run" in fails(["report", "nowhere"], tmp_path)
     (tmp_path / "file").write_text("")

@@ -97,12 +97,12 @@ def test_a_run_folder_keeps_the_configuration(tmp_path):
 @pytest.mark.parametrize(
     "arguments, says",
     [
-        ([], "what is to be launched?"),
+        ([], "launch what?"),
         (["nowhere.yaml"], "nowhere.yaml"),
-        (["job.game=connect_four", "--follow"], "--follow: is for slurm"),
+        (["job.game=connect_four", "--follow"], "--follow is for slurm"),
         (["job.game=connect_four", "--on", "moon"], "unknown on 'moon'"),
         (["--resume", "nowhere"], "nowhere: is not a launched run"),
-        (["job.game=awale", "--resume", "nowhere"], "give one of them, the folder and nothing else"),
+        (["job.game=awale", "--resume", "nowhere"], "give one of them with its folder, and nothing else"),
         (["job.game=connect_for"], "connect_four"),
     ],
 )

@@ -43,7 +43,7 @@ def test_from_nothing_to_a_merged_result(tmp_path):
     assert sorted(path.name for path in run.iterdir()) == ["config.yaml", "logs", "recovery.jsonl", "result.json"]
     # Looked at again, it is the same result, as a table.
     again = distmcts("launch", "--resume", str(run), timeout_s=LONG_S)
-    assert again.returncode == 0 and "is at its end already" in again.stderr
+    assert again.returncode == 0 and "has finished already" in again.stderr
     assert f"{found['simulations']:,} simulations" in again.stdout and "node-2" in again.stdout
 
 
@@ -63,7 +63,7 @@ def test_stopped_it_leaves_nothing_running_and_goes_on_later(tmp_path, number, c
     out, err = launcher.communicate(timeout=LONG_S)
     assert launcher.returncode == code, err
     assert out == ""
-    assert err.splitlines() == [f"distmcts: stopped; go on with: distmcts launch --resume {run}"]
+    assert err.splitlines() == [f"distmcts: stopped; resume with: distmcts launch --resume {run}"]
     nothing_left(run)
     assert not (run / "invitation.json").exists() and not (run / "result.json").exists()
     (checkpoint,) = entries(run, "suspended")
@@ -173,7 +173,7 @@ def test_two_at_once_are_refused(tmp_path):
     launcher = launched(run, *SMALL, "job.seconds=60")
     second = distmcts("launch", "--resume", str(run), timeout_s=LONG_S)
     assert second.returncode == 2
-    assert "another process is at work on this run" in second.stderr
+    assert "another process is working on this run" in second.stderr
     assert is_searching(run) and launcher.poll() is None
     done = distmcts("status", str(run), "--json", timeout_s=LONG_S)  # the one that runs is not disturbed
     assert done.returncode == 0, done.stderr

@@ -39,10 +39,9 @@ def test_a_new_scheme_searches_like_any_other(one_by_one):
 
 
 def test_with_one_worker_it_is_serial_search(one_by_one):
-    settings = {"simulations": 5_000, "seed": 3}
     assert equal(
-        trees_of("connect_four", parallel=one_by_one, workers=1, **settings),
-        trees_of("connect_four", parallel="serial", **settings),
+        trees_of("connect_four", 5_000, parallel=one_by_one, workers=1, seed=3),
+        trees_of("connect_four", 5_000, parallel="serial", seed=3),
     )
 
 
