@@ -1,6 +1,7 @@
 """The layers of the code: imports point downward only, kernels stand alone, files are short and named for what they are."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +72,25 @@ def place_of(module: str) -> str | None:
 def goes_up(module: str, imported: str) -> bool:
     here, there = place_of(module), place_of(imported)
     return there is not None and here != there and LEVEL[there] >= LEVEL[here]
+
+
+RAW_OFFSETS = re.compile(r"\* ?(WORDS|HALVES)\b|\b(IN_FLIGHT_BITS|IN_FLIGHT_MASK|CHILD_COUNT_MASK|ONE_VISIT)\b")
+KNOW_OFFSETS = {f"distmcts/kernels/{name}.py" for name in ("layout", "node", "atomics")}
+SCHEME_NAMES = {"serial", "leaf", "root", "tree", "simulated"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_three_files_know_where_the_fields_of_a_node_lie(path):
+    where = str(path.relative_to(ROOT))
+    found = [line for line in path.read_text().splitlines() if RAW_OFFSETS.search(line)]
+    assert where in KNOW_OFFSETS or path == Path(__file__) or not found, found
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_name_of_a_scheme_stands_in_one_place(module):
+    constants = (node.value for node in ast.walk(ast.parse(MODULES[module].read_text())) if isinstance(node, ast.Constant))
+    used = {value for value in constants if isinstance(value, str)} & SCHEME_NAMES
+    assert used == (SCHEME_NAMES if module == "distmcts.parallel.names" else set())
 
 
 @pytest.mark.parametrize("module", MODULES)

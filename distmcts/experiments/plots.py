@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from distmcts.experiments.advice import BEYOND, elo_text, known
-from distmcts.parallel.names import SERIAL
+from distmcts.parallel.names import SERIAL, SIMULATED
 
 Row = dict[str, Any]
 
@@ -230,7 +230,7 @@ def _simulated(rows: list[Row], kind: str, count: str, xlabel: str) -> Figure | 
     series = _series(rows, name, count, "elo", "elo_low", "elo_high")
     if not series:
         return None
-    figure, (ax,) = _figure(["simulated"], series)
+    figure, (ax,) = _figure([SIMULATED], series)
     low, high = _elo_limits([number for points in series.values() for point in points for number in point[1:4]])
     ax.set_ylim(low, high)
     _against_count(ax, series, _looks(series), ideal=lambda _: 0, ideal_label="as strong as serial")

@@ -12,6 +12,7 @@ from distmcts.errors import InputError
 from distmcts.experiments.advice import advice, elo_text, known
 from distmcts.experiments.plots import overhead_ends, plots
 from distmcts.files import write_whole
+from distmcts.parallel.names import SERIAL
 
 Row = dict[str, Any]
 UNKNOWN = "\N{EN DASH}"
@@ -134,11 +135,11 @@ def _tables(summary: Row) -> list[Table]:
         ),
         Table(
             "table-matches",
-            "Matches against serial" if opponents == {"serial"} else "Matches",
+            "Matches against serial" if opponents == {SERIAL} else "Matches",
             [
                 cell,
                 budget,
-                *([] if opponents == {"serial"} else [Column("against", _text("opponent"), is_number=False)]),
+                *([] if opponents == {SERIAL} else [Column("against", _text("opponent"), is_number=False)]),
                 *elo,
                 Column("likelihood of superiority", _number("los", ".1%")),
                 Column("is it stronger?", _text("decision"), is_number=False),

@@ -20,11 +20,11 @@ from distmcts.kernels.layout import (
     MAX_DEPTH,
     MAX_NODES,
     MAX_PLAYERS,
+    NODE,
     NODE_BYTES,
     SLOT_INDEX,
     SLOT_WORDS,
     SUM_WORDS,
-    WORDS,
     Shared,
     Simulation,
     Tree,
@@ -166,10 +166,10 @@ def _take(segment: Segment, sizes: list[_Size], guards: dict[str, list[np.ndarra
 
 
 def _tree(segment: Segment, capacity: int, needs: Needs, writers: int) -> Tree:
-    words = segment.take("i8", capacity * WORDS)
+    records = segment.take(NODE, capacity)
     tree = Tree(
-        words=words,
-        halves=words.view("i4"),
+        words=records.view("i8"),
+        halves=records.view("i4"),
         extra=segment.take("i4", capacity),
         locks=segment.take("i4", capacity if needs.locks else 1),
         heap=segment.take("i8", HEAP_WORDS),

@@ -62,7 +62,7 @@ class Segment:
         self.name = f"distmcts-{os.getpid()}-{_start_time(os.getpid())}-{_serial}"
         return os.open(NAMES / self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
 
-    def take(self, dtype: str, count: int) -> np.ndarray:
+    def take(self, dtype: str | np.dtype, count: int) -> np.ndarray:
         """The next `count` elements, starting on a cache line."""
         start = self._used
         length = np.dtype(dtype).itemsize * count

@@ -12,6 +12,7 @@ from distmcts.kernels.layout import (
     COMPLETE,
     FIRST_RUN,
     LOCK_FREE,
+    NODE,
     READ_NOTHING,
     READ_VIRTUAL_LOSS,
     READ_WU_UCT,
@@ -19,7 +20,6 @@ from distmcts.kernels.layout import (
     RUN_LIMIT,
     SCALE,
     SLOT_WORDS,
-    WORDS,
     Settings,
     Tree,
     Worker,
@@ -56,9 +56,9 @@ def call_root(n):
 def family(children: list[tuple[int, int, float]]) -> tuple[Tree, Worker, list[int]]:
     """A root with children given as (visits, in flight, value sum); the nodes they got."""
     size = 4 * len(children) + 8
-    words = np.zeros(size * WORDS, np.int64)
+    records = np.zeros(size, NODE)
     tree = Tree(
-        words, words.view(np.int32), np.zeros(size, np.int32), np.zeros(1, np.int32), np.zeros(8, np.int64),
+        records.view(np.int64), records.view(np.int32), np.zeros(size, np.int32), np.zeros(1, np.int32), np.zeros(8, np.int64),
         **{column.name: np.zeros(1, column.dtype) for column in COLUMNS},
     )  # fmt: skip
     unused = dict.fromkeys(Worker._fields, np.zeros(0, np.int64))

@@ -3,7 +3,7 @@
 import numpy as np
 
 import distmcts
-from distmcts.kernels.layout import BY_CHANCE, CHILD_COUNT_MASK, IN_FLIGHT_BITS, Tree
+from distmcts.kernels.layout import BY_CHANCE, Tree, child_count, visits_in
 from distmcts.tree import view
 
 Content = dict[str, np.ndarray]  # by column
@@ -36,10 +36,10 @@ def equal(first: list[Content], second: list[Content]) -> bool:
 
 def visits(tree: Tree) -> np.ndarray:
     """Of all nodes, by their number."""
-    return view.columns(tree).counts >> IN_FLIGHT_BITS
+    return visits_in(view.columns(tree).counts)
 
 
 def families(tree: Tree, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of some nodes: how many children they have, and whether those are outcomes of chance."""
-    words = view.columns(tree).children[nodes]
-    return words & CHILD_COUNT_MASK, (words & BY_CHANCE) != 0
+    status = view.columns(tree).children[nodes]
+    return child_count(status), (status & BY_CHANCE) != 0
