@@ -37,6 +37,15 @@ def test_links_in_the_readme_lead_somewhere():
         assert (README.parent / link).exists(), link
 
 
+def test_files_that_contributors_are_sent_to_exist():
+    text = (README.parent / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"`((?:distmcts|kernels|games|launch|tests|configs|benchmarks|commands)/[\w./]+)`", text)
+    assert len(named) > 15
+    for name in named:
+        places = [README.parent / name, README.parent / "distmcts" / name]
+        assert "NAME" in name or any(place.exists() for place in places), name
+
+
 def test_configs_are_searched():
     """Every search configuration runs, shortened."""
     for path in sorted((README.parent / "configs").glob("search_*.yaml")):
