@@ -60,7 +60,7 @@ def find_invitation(where: str, keys: Path | None = None, key: str | None = None
     if "://" not in where:
         path = Path(where)
         if not path.exists():
-            raise InputError(f"{where!r}: is not an address, as in {DEFAULT_ADDRESS}, nor an invitation or a run folder")
+            raise InputError(f"{where!r}: is neither an address, as in {DEFAULT_ADDRESS}, nor an invitation or a run folder")
         return _of_run(path) if path.is_dir() else read_invitation(path)
     check_address(where)
     if is_local(where) and keys is None:

@@ -37,7 +37,7 @@ def test_a_run_without_a_cluster_says_what_to_do(tmp_path):
         ("over", "over: has finished; over/result.json has the result"),
         ("queued", "squeue --jobs 17"),
         ("stopped", "resume a stopped run with: distmcts launch --resume stopped"),
-        ("127.0.0.1:5555", "is not an address, as in tcp://127.0.0.1:5555"),
+        ("127.0.0.1:5555", "is neither an address, as in tcp://127.0.0.1:5555"),
     ):
         answer = distmcts("status", name, cwd=tmp_path)
         assert (answer.returncode, answer.stderr.count("\n")) == (2, 1)

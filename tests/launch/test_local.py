@@ -216,7 +216,7 @@ def test_a_cluster_that_stays(tmp_path):
         assert json.loads(answer.stdout)["simulations"] == 3000, answer.stderr
     launcher.send_signal(signal.SIGINT)
     _, err = launcher.communicate(timeout=LONG_S)
-    assert (launcher.returncode, err) == (130, f"distmcts: stopped; have it back with: distmcts launch --resume {run}\n")
+    assert (launcher.returncode, err) == (130, f"distmcts: stopped; start it again with: distmcts launch --resume {run}\n")
     nothing_left(run)
 
 
