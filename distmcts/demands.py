@@ -32,6 +32,11 @@ def check_settings(game: Game, settings: SearchSettings) -> None:
         raise InputError("chance_widening: goes with chance='hashed', where outcomes are added as they come")
 
 
+def adds_whole_families(game: Game, settings: SearchSettings) -> bool:
+    """Whether the children of a node come all at once: such trees cannot be searched on one by one."""
+    return any(feature.adds_whole_families for feature in features_of(game, settings))
+
+
 def mode_of(game: Game, settings: SearchSettings) -> Mode:
     """How the search is compiled."""
     names = frozenset(feature.name for feature in features_of(game, settings))
@@ -48,6 +53,7 @@ def needs_of(game: Game, settings: SearchSettings) -> Needs:
         locks=settings.scheme.protocol(settings.synchronisation) == NODE_LOCKS,
         columns=frozenset(column.name for column in columns),
         buffers=frozenset(buffer.name for feature in features for buffer in feature.buffers),
+        bounds=any(feature.binds_paths for feature in features),
         cache_bytes=settings.evaluation_cache or 0,
         simulations=settings.scheme.simulations_under_way(settings.workers),
     )

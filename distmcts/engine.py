@@ -7,7 +7,7 @@ from typing import Any
 
 from distmcts.answer import at_chance, best_row, make_result, moves_after, names_of, places
 from distmcts.budget import make_budget
-from distmcts.demands import check_settings, mode_of, needs_of
+from distmcts.demands import adds_whole_families, check_settings, mode_of, needs_of
 from distmcts.errors import GameError, InputError, SearchError
 from distmcts.game import Game, State
 from distmcts.kernels.layout import CHUNK_END, CHUNK_NEXT, ROOT_MOVER
@@ -258,7 +258,7 @@ class Engine:
         if game.type_name != about["type_name"]:
             raise InputError(f"{path}: was saved with other rules of {about['game']} than those installed now")
         given = {**about["settings"], **settings}
-        if (given["selection"] == "puct") != (about["settings"]["selection"] == "puct"):
+        if adds_whole_families(game, make_settings(**given)) != adds_whole_families(game, make_settings(**about["settings"])):
             raise InputError(f"{path}: was saved with selection={about['settings']['selection']!r}, whose trees grow differently")
         engine = cls(game, game.state(about["state"]), **given)
         try:

@@ -10,7 +10,7 @@ from distmcts.configuration import validated
 from distmcts.errors import InputError, unknown
 from distmcts.kernels import layout
 from distmcts.kernels.features import SELECTIONS, SETTINGS, Setting
-from distmcts.parallel.names import TREE
+from distmcts.parallel.names import SHIPPED, TREE
 from distmcts.tree.segment import available_bytes, parse_bytes
 
 DEFAULT_MEMORY = 2 << 30
@@ -59,6 +59,16 @@ class SearchSettings(FeatureSettings):
     backing: Literal["auto", "memfd", "named", "private"] = "auto"  # of the tree's memory
     seed: Annotated[int, Field(ge=0)] | None = None
 
+    @field_validator("parallel", mode="before")
+    @classmethod
+    def _scheme(cls, name: Any) -> str:
+        if name not in SHIPPED:
+            from distmcts.parallel.schemes import SCHEMES  # which loads the compiler
+
+            if name not in SCHEMES:
+                raise unknown("parallel", name, SCHEMES)
+        return name
+
     @field_validator(*SIZES, mode="before")
     @classmethod
     def _size(cls, value: Any) -> int | None:
@@ -66,8 +76,8 @@ class SearchSettings(FeatureSettings):
 
     @property
     def scheme(self):
-        """The scheme that `parallel` names; `make_settings` has seen to it that there is one."""
-        from distmcts.parallel.schemes import SCHEMES  # which loads the compiler
+        """The scheme that `parallel` names."""
+        from distmcts.parallel.schemes import SCHEMES
 
         return SCHEMES[self.parallel]
 
@@ -86,16 +96,7 @@ class SearchSettings(FeatureSettings):
 def make_settings(**given: Any) -> SearchSettings:
     """Settings from keywords; None means the default. Raises InputError with one clear line."""
     given = {key: value for key, value in given.items() if value is not None}
-    settings = validated(SearchSettings, given, kind="setting")
-    _check_scheme(settings.parallel)
-    return settings
-
-
-def _check_scheme(name: str) -> None:
-    from distmcts.parallel.schemes import SCHEMES
-
-    if name not in SCHEMES:
-        raise unknown("parallel", name, SCHEMES)
+    return validated(SearchSettings, given, kind="setting")
 
 
 def check_keys(options: dict[str, Any], more: Sequence[str] = (), *, place: str = "", kind: str = "setting") -> None:

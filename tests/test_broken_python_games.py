@@ -40,6 +40,43 @@ def test_broken_games(name, said, scheme):
     assert set(psutil.Process().children()) == before
 
 
+class Interrupted(TicTacToe):
+    """Ctrl-C comes in the middle of a rule; counts how many playouts came to an end."""
+
+    left = 300
+    results = 0
+
+    def legal_actions(self):
+        Interrupted.left -= 1
+        if Interrupted.left == 0:
+            raise KeyboardInterrupt
+        return super().legal_actions()
+
+    def returns(self):
+        Interrupted.results += 1
+        return super().returns()
+
+
+@pytest.mark.parametrize("parallel", ["serial", "simulated"])
+def test_an_interrupted_simulation_is_not_counted(parallel, monkeypatch):
+    monkeypatch.setattr(Interrupted, "left", 300)
+    with distmcts.Engine(Interrupted(), parallel=parallel, workers=8, seed=1, memory="64MiB") as engine:
+        monkeypatch.setattr(Interrupted, "results", 0)  # the engine has looked at the game
+        with pytest.raises(KeyboardInterrupt):
+            engine.search(simulations=10_000)
+        assert engine.audit()[0].visits == Interrupted.results > 10
+
+
+class Blind(Judge):
+    def evaluate(self):
+        return [float("nan"), float("nan")]
+
+
+def test_a_hint_that_is_no_number_is_told():
+    with pytest.raises(GameError, match="not within|not a number"):
+        distmcts.search(Blind(), progressive_bias=1.0, simulations=100, parallel="serial", memory="64MiB")
+
+
 def test_a_game_without_end(monkeypatch):
     monkeypatch.setattr("distmcts.parallel.hosting.LONGEST", 1000)
     with pytest.raises(GameError, match="Endless: a playout does not end; it is in position"):

@@ -7,7 +7,7 @@ import distmcts
 from distmcts.errors import GameError, InputError
 from distmcts.kernels.evaluation import value_position
 from distmcts.kernels.jit import kernel
-from distmcts.kernels.layout import ALONE
+from distmcts.kernels.layout import ALONE, CACHE_HITS, CAPACITY
 from distmcts.kernels.modes import Mode
 from distmcts.kernels.rules import CHANCE, OVER
 from distmcts.tree import view
@@ -199,9 +199,15 @@ def test_a_tree_of_one_selection_is_not_gone_on_with_by_puct(tmp_path):
     [
         ({"chance_widening": 1.0, "chance": "hashed"}, "chance_widening: awale knows no chance"),
         ({"evaluation_cache": 0, "cutoff": 1}, "evaluation_cache=0: input should be greater than or equal to 1024"),
-        ({"evaluation_cache": "1MiB"}, "evaluation_cache: nothing asks for evaluations; it goes with cutoff or samples"),
+        (
+            {"evaluation_cache": "1MiB"},
+            "evaluation_cache: nothing asks for evaluations; it goes with cutoff, samples or progressive_bias",
+        ),
         ({"selection": "puct"}, "selection='puct': awale has no priors"),
-        ({"selection": "puckt"}, "unknown selection 'puckt': did you mean 'puct'? allowed: puct, ucb1_tuned, uct"),
+        ({"selection": "puckt"}, "unknown selection 'puckt': did you mean 'puct'? allowed: puct, random, ucb1_tuned, uct"),
+        ({"selection": "random", "first_play_urgency": 0.0}, "first_play_urgency: has no meaning with selection='random'"),
+        ({"parallel": 3}, "unknown parallel 3: allowed: leaf, root, serial, simulated, tree"),
+        ({"parallel": "threads", "workers": 0}, "unknown parallel 'threads': "),
         ({"rave": 10, "parallel": "simulated"}, "rave: is not delayed as it would be with many workers; parallel='simulated'"),
     ],
 )
@@ -209,3 +215,21 @@ def test_settings_that_make_no_sense(settings, message):
     with pytest.raises(InputError) as caught:
         distmcts.Engine("awale", memory="4MiB", **settings)
     assert message in str(caught.value)
+
+
+def test_evaluations_that_a_hint_asks_for_can_be_cached():
+    settings = {"progressive_bias": 1.0, "evaluation_cache": "1MiB", "parallel": "serial", "memory": "8MiB", "seed": 1}
+    with distmcts.Engine(RACE, **settings) as engine:
+        engine.search(simulations=2000)
+        engine.audit()
+        assert engine._arrays.workers[0].slot[CACHE_HITS] > 0
+
+
+def test_many_simulated_workers_take_no_room_from_the_tree():
+    capacities = set()
+    for workers in (1, 1024):
+        with distmcts.Engine("tic_tac_toe", parallel="simulated", workers=workers, memory="8MiB", seed=1) as engine:
+            engine.search(simulations=3000)
+            assert engine.audit()[0].visits == 3000
+            capacities.add(int(engine.trees[0].heap[CAPACITY]))
+    assert len(capacities) == 1

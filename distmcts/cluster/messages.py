@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-VERSION = 1
+VERSION = 2
 MAGIC = b"dmcts" + bytes([VERSION])
 MAX_BYTES = 2 << 20  # of a frame; sockets drop the connection of a peer that sends more
 MAX_ENTRIES = 10_000  # nodes of a tree in one report

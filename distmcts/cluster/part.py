@@ -93,7 +93,7 @@ class Part:
             bytes_used=self.engine.bytes_used(),
             merging_s=max(0.0, elapsed - self._searched_s),
             lines=list(self.engine.lines(best).values()),
-            workers=self.engine.settings.scheme.worker_count(self.engine.settings.workers),
+            workers=self.engine.settings.scheme.workers_told(self.engine.settings.workers),
         )
 
 

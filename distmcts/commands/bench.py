@@ -10,7 +10,6 @@ import typer
 
 from distmcts.commands.options import AsJson, apply_overrides
 from distmcts.errors import InputError
-from distmcts.kernels.layout import LOCK_FREE, SHARING
 from distmcts.parallel.names import LEAF, ROOT, SERIAL, TREE
 
 ROUNDS = 3
@@ -47,6 +46,8 @@ def run(
 
 
 def _cells(most: int) -> list[dict[str, Any]]:
+    from distmcts.kernels.layout import LOCK_FREE, SHARING
+
     counts = sorted({1, max(1, most // 2), most})
     cells: list[dict[str, Any]] = [{"parallel": SERIAL, "workers": 1, "synchronisation": LOCK_FREE}]
     for count in counts:

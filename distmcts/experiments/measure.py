@@ -58,11 +58,11 @@ class Measurements:
 
     def compile(self) -> None:
         """Have every kernel compiled that will be needed, so that no unit has to wait for it. Blocks."""
-        kinds = [{**cell.settings(), "workers": 1} for cell in self.config.cells()]
+        kinds = {cell.variant.settings for cell in self.config.cells()}
         if self.config.simulated_workers.pairs or self.config.simulated_machines.pairs:
-            kinds.append({"parallel": SIMULATED, "workers": 1})
-        for kind in kinds:
-            Engine(self.game, memory=LEAST_MEMORY, **kind).close()
+            kinds.add((("parallel", SIMULATED),))
+        for kind in sorted(kinds):
+            Engine(self.game, workers=1, memory=LEAST_MEMORY, **dict(kind)).close()
 
     # ---- units ------------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ H, the hint, is the evaluation after the move, as the player who makes it sees i
 
 from distmcts.kernels.evaluation import value_of_move
 from distmcts.kernels.hooks import adjust_mean, file_child
+from distmcts.kernels.layout import BAD_RESULTS, BREACH
 from distmcts.kernels.modes import uses
 
 is_used = uses("bias")
@@ -14,7 +15,10 @@ is_used = uses("bias")
 
 @file_child.when(is_used)
 def _file_hint(game, mode, tree, worker, shared, mover, child, move):
-    tree.hints[child] = value_of_move(game, mode, worker, shared, mover, move)
+    hint = value_of_move(game, mode, worker, shared, mover, move)
+    if hint != hint:
+        worker.slot[BREACH] = BAD_RESULTS
+    tree.hints[child] = hint
 
 
 @adjust_mean.when(is_used)

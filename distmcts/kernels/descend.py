@@ -33,7 +33,7 @@ from distmcts.kernels.states import copy_state
 from distmcts.kernels.tags import knows_chance
 from distmcts.kernels.updates import enter, hold_node, let_go_of_node
 
-TURN = np.uint64(11)
+SHIFT = np.uint64(11)
 BACK = np.uint64(64 - 11)
 
 
@@ -82,7 +82,7 @@ def descend(game, mode, tree, worker, simulation, shared, settings):
             child, is_new = pass_chance(game, mode, tree, worker, simulation, shared, node, counts, settings)
         else:
             child, is_new = step(game, mode, tree, worker, simulation, shared, node, mover, counts, bits, settings)
-            bits = (bits >> TURN) | (bits << BACK)  # other ones for the next level
+            bits = (bits >> SHIFT) | (bits << BACK)  # other ones for the next level
         let_go_of_node(mode, tree, worker, node)
         if child == NONE:
             journal[BEYOND] = is_chance

@@ -35,7 +35,13 @@ def _enter_run(run, left):
 
 @inner
 def first_child(tree, node):
-    count = child_count(status_of(tree, node))
+    return first_child_of(tree, node, status_of(tree, node))
+
+
+@inner
+def first_child_of(tree, node, status):
+    """The same for a status that was read before: the walk sees the children of that moment."""
+    count = child_count(status)
     run = first_run(tree, node)
     if count == 0:
         return Family(np.int64(NONE), np.int64(NONE), count, run)

@@ -64,6 +64,8 @@ class Feature(NamedTuple):
     is_exchanged: bool = True  # False: what it needs to know is not part of what machines tell each other
     shapes_selection: bool = True  # False: plain selection stays what it is
     notes_moves: bool = False  # looks at every move of a simulation, also of its playout
+    asks_evaluations: bool = False  # of the game, also where playouts go to the end
+    binds_paths: bool = False  # a proof may speak for nodes on a path (Simulation.bounds)
     adds_whole_families: bool = False  # all children of a node come at once, before any of them is visited
 
     @property
@@ -86,9 +88,13 @@ def _without_evaluation(name: str) -> Refusal:
 
 def _without_meaning(name: str, selection: str, because: str) -> Refusal:
     return Refusal(
-        lambda settings, game, scheme: getattr(settings, name) not in (None, False),
+        lambda settings, game, scheme: getattr(settings, name) is not None and getattr(settings, name) is not False,
         f"{name}: has no meaning with selection={selection!r}, {because}",
     )
+
+
+def _asks_evaluations(settings: Any, game: Any) -> bool:
+    return any(feature.asks_evaluations and feature.is_on(settings, game) for feature in FEATURES)
 
 
 FEATURES = (
@@ -104,7 +110,7 @@ FEATURES = (
     # Outcomes of chance are added as they come, told apart by the hash of their position (chance.py).
     Feature(
         "hashed",
-        lambda settings, game: game.has_chance and settings.chance == "hashed",
+        lambda settings, game: settings.chance == "hashed" and (game.has_chance or game.in_python),
         settings=(
             Setting("chance_widening", float, limits={"gt": 0}, off=0.0),  # at most k * visits^power outcomes; this is k
             Setting("chance_widening_power", float, 0.5, {"gt": 0, "le": 1}, off=0.5),
@@ -135,6 +141,7 @@ FEATURES = (
         file="sampled",
         settings=(Setting("samples", int, limits={"ge": 1}, off=1),),
         refusals=(_without_evaluation("samples"),),
+        asks_evaluations=True,
         shapes_selection=False,
     ),
     Feature(
@@ -204,6 +211,7 @@ FEATURES = (
         file="bias",
         settings=(Setting("progressive_bias", float, limits={"gt": 0}, off=0.0),),  # weight of the hint at a child without visits
         columns=(Column("hints", "f4"),),  # the evaluation after the move
+        asks_evaluations=True,
         refusals=(
             _without_evaluation("progressive_bias"),
             Refusal(
@@ -218,6 +226,7 @@ FEATURES = (
         lambda settings, game: settings.solver,
         file="solver",
         settings=(Setting("solver", bool, False),),
+        binds_paths=True,
         columns=(Column("proofs", "i4"),),  # 0, or PROOF_ZERO + the exact value, fixed point; once; all write the same
         chance_columns=(PRIORS,),
         is_exchanged=False,
@@ -241,8 +250,8 @@ FEATURES = (
                 "evaluation_cache: positions of {game.name}, a game in Python, have no hash to find them by",
             ),
             Refusal(
-                lambda settings, game, scheme: settings.cutoff is None and (settings.samples or 1) == 1,
-                "evaluation_cache: nothing asks for evaluations; it goes with cutoff or samples",
+                lambda settings, game, scheme: settings.cutoff is None and not _asks_evaluations(settings, game),
+                "evaluation_cache: nothing asks for evaluations; it goes with cutoff, samples or progressive_bias",
             ),
         ),
     ),

@@ -115,7 +115,9 @@ def switch(default):
 
 
 def chain(passed: str | None = None):
-    """A function made of all cases that apply, one after the other, in the order in which they were added; else of the default.
+    """A function made of all cases that apply, one after the other; of the default if none does.
+
+    Features come in the order of their table (modes.uses gives conditions a `place`), whatever was imported first.
 
     `passed`: the argument that each case returns, changed or not, and the next one is given.
     """
@@ -126,7 +128,8 @@ def chain(passed: str | None = None):
         joined: dict[tuple[Callable, ...], Callable] = {}
 
         def body_for(*args):
-            bodies = tuple(body for condition, body in cases if condition(*_game_and_mode(names, args)))
+            in_order = sorted(cases, key=lambda case: getattr(case[0], "place", 0))
+            bodies = tuple(body for condition, body in in_order if condition(*_game_and_mode(names, args)))
             if len(bodies) < 2:
                 return bodies[0] if bodies else default
             if bodies not in joined:

@@ -123,7 +123,7 @@ SUM_WORDS = 16  # leaf scheme: a worker's last round, then its rewards in it; tw
 
 # ---- the journal of a simulation (int64 array) ----------------------------------------------------------------------------
 
-STAGE = 0  # IDLE, DESCENT or BACKUP
+STAGE = 0  # IDLE, DESCENT, EVALUATED or BACKUP
 DEPTH = 1  # nodes on `path`
 BORN = 2  # 1 when the last node on the path is new: created by this simulation
 BEYOND = 3  # 1 when the position has gone beyond the last node of the path: to an outcome of chance that could not be added
@@ -137,7 +137,8 @@ JOURNAL_WORDS = 16
 
 IDLE = 0
 DESCENT = 1
-BACKUP = 2
+EVALUATED = 2  # has its rewards, which nobody else knows of yet
+BACKUP = 3
 
 # ---- a worker's slot (int64 array) ----------------------------------------------------------------------------------------
 
@@ -177,8 +178,8 @@ WAITING = 4  # for a lock, or for other workers' playouts
 PAUSED = 0  # PAUSE was set
 EXHAUSTED = 1  # no tickets left
 SLICE_OVER = 2  # the agreed number of simulations is done; call again
-READY = 4  # of a simulation: it has its rewards, and can be backed up
 BROKEN = 3  # the game broke its contract: `BREACH` of the slot says how, `state` where; the simulation stays under way
+READY = 4  # of a simulation: it has its rewards, and can be backed up
 
 # How a game can break its contract
 FINE = 0

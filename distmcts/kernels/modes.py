@@ -19,7 +19,7 @@ class Mode:
 
     def __init__(self, protocol: str, features: frozenset[str] = frozenset()):
         known = {feature.name: feature for feature in FEATURES}
-        for feature in FEATURES:  # in the order of the table, so that features always join in in the same order
+        for feature in FEATURES:
             if feature.file:
                 import_module(f"distmcts.kernels.{feature.file}")
         if protocol not in PROTOCOLS or not features <= known.keys():
@@ -57,7 +57,12 @@ def uses(*names: str) -> Condition:
     unknown = set(names) - {feature.name for feature in FEATURES}
     if unknown:
         raise ValueError(f"no such feature: {', '.join(unknown)}")
-    return lambda game, mode: not set(names).isdisjoint(mode.name.split("+"))
+
+    def is_used(game, mode) -> bool:
+        return not set(names).isdisjoint(mode.name.split("+"))
+
+    is_used.place = min((place for place, feature in enumerate(FEATURES) if feature.name in names), default=0)
+    return is_used
 
 
 def without(condition: Condition) -> Condition:

@@ -27,6 +27,7 @@ from distmcts.kernels.layout import (
 _LOW = np.int64((1 << 32) - 1)
 _SIGN = np.int64(1 << 31)
 
+_child_count = inner(layout.child_count)
 visits_in = inner(layout.visits_in)
 in_flight_in = inner(layout.in_flight_in)
 packed = inner(layout.packed)
@@ -90,10 +91,7 @@ def status_of(tree, node):
 
 @inner
 def child_count(status):
-    return np.int64(layout_child_count(status))
-
-
-layout_child_count = inner(layout.child_count)
+    return np.int64(_child_count(status))
 
 
 @inner

@@ -3,6 +3,9 @@
 Run number 0 is found by the node's `first`, runs 1 and 2 by `next` of the two nodes of run 0, every later one by `next` of the
 first node of the run before. So the second and third run, which is all that most nodes have, are fetched from memory at the
 same time, not one after the other.
+
+Whoever walks runs does so by `run_after`: the cursor over a whole family (family.py), a child by its number, the place for a
+new child, and plain selection, which cannot afford the cursor's one more comparison a child.
 """
 
 from typing import NamedTuple

@@ -9,10 +9,10 @@ from distmcts.kernels.layout import (
     BREACH,
     BROKEN,
     DOING,
+    EVALUATED,
     EXHAUSTED,
     FINE,
     HEARTBEAT,
-    IDLE,
     PAUSE,
     PAUSED,
     PLAYING,
@@ -49,7 +49,10 @@ def begin(game, mode, tree, worker, simulation, shared, settings):
     let_go_of_tree(mode, shared, worker)
     if worker.slot[BREACH] != FINE:
         return BROKEN
-    return evaluate_end(game, mode, tree, worker, simulation, shared, settings)
+    status = evaluate_end(game, mode, tree, worker, simulation, shared, settings)
+    if status == READY:
+        simulation.journal[STAGE] = EVALUATED
+    return status
 
 
 @inner
@@ -97,9 +100,9 @@ def run_worker(game, mode, tree, worker, shared, settings, batch, slice_length):
 
 
 @inner
-def finish_if_begun(game, mode, tree, worker, shared, index):
+def finish_if_ready(game, mode, tree, worker, shared, index):
     simulation = simulation_of(worker, index)
-    if simulation.journal[STAGE] != IDLE:
+    if simulation.journal[STAGE] == EVALUATED:
         finish(game, mode, tree, worker, simulation, shared, 1)
 
 
@@ -108,7 +111,7 @@ def finish_all(game, mode, tree, worker, shared):
     """Back up everything under way, the oldest first."""
     workers = worker.simulations.journal.shape[0]
     for i in range(workers):
-        finish_if_begun(game, mode, tree, worker, shared, (worker.slot[TURN] + i) % workers)
+        finish_if_ready(game, mode, tree, worker, shared, (worker.slot[TURN] + i) % workers)
 
 
 @entry
@@ -127,7 +130,7 @@ def run_simulated(game, mode, tree, worker, shared, settings, slice_length):
             finish_all(game, mode, tree, worker, shared)
             return EXHAUSTED
         turn = worker.slot[TURN] % workers
-        finish_if_begun(game, mode, tree, worker, shared, turn)
+        finish_if_ready(game, mode, tree, worker, shared, turn)
         status = begin(game, mode, tree, worker, simulation_of(worker, turn), shared, settings)
         if status != READY:
             return status

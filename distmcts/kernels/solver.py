@@ -16,7 +16,7 @@ import numpy as np
 
 from distmcts.kernels.atomics import load, store
 from distmcts.kernels.choose import best_child, choose
-from distmcts.kernels.family import first_child, next_child
+from distmcts.kernels.family import first_child_of, next_child
 from distmcts.kernels.fixed_point import fixed_point
 from distmcts.kernels.hooks import after_simulation
 from distmcts.kernels.jit import inner
@@ -122,7 +122,7 @@ def proof_from_children(tree, node):
     best = np.int64(0)
     mean = 0.0
     chances = 0.0  # 1 but for rounding
-    at = first_child(tree, node)
+    at = first_child_of(tree, node, status)
     if at.child == NONE:
         return np.int64(0)
     while at.child != NONE:

@@ -1,6 +1,6 @@
 """The write protocol: how workers count what is under way, claim a node, and add what they found. One body for each protocol.
 
-A lock is taken and released here and nowhere else. modes.py lists the protocols.
+A lock is taken and released here and nowhere else. layout.py lists the protocols.
 """
 
 from distmcts.kernels.atomics import fetch_add, keep_order

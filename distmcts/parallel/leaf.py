@@ -1,24 +1,23 @@
 """`leaf`: worker 0 walks the tree, all workers play out from the leaf it found. n workers make n simulations of each leaf."""
 
-from distmcts.kernels import layout
-from distmcts.kernels.layout import ROUND, ROUNDS_CLOSED, SUM_WORDS
+from distmcts.kernels.layout import LEADER, ROUND, ROUNDS_CLOSED, SUM_WORDS
 from distmcts.kernels.rounds import follow, lead
 from distmcts.parallel.names import LEAF
 from distmcts.parallel.scheme import Scheme
 from distmcts.parallel.workers import Loop
 from distmcts.tree.audit import is_idle
 
-LEADER = 0
+FIRST = 0  # the leader
 
 
 class Leaf(Scheme):
     name = LEAF
     choices = ("backend",)
-    protocols = (layout.LEADER,)
+    protocols = (LEADER,)
 
     def loop(self, index: int) -> Loop:
         worker = self.workers[index]
-        if index == LEADER:
+        if index == FIRST:
             arguments = (self.game, self.mode, self.trees[0], worker, self.shared, self.settings, len(self.workers))
             return lambda length: lead(*arguments, length)
         return lambda length: follow(self.game, self.mode, worker, self.shared, self.settings, length)
@@ -38,12 +37,12 @@ class Leaf(Scheme):
 
     def release(self, index: int) -> None:
         super().release(index)
-        if index == LEADER:
+        if index == FIRST:
             self.shared.control[ROUND] = ROUNDS_CLOSED  # the others are waiting for it
 
     def repair(self, dead: list[int]) -> None:
         # The leader gives up its simulation when another dies; what it leaves is the same as if it had died itself.
-        if not is_idle(self.workers[LEADER]) and LEADER not in dead:
-            self.release(LEADER)
-            dead = [LEADER, *dead]
+        if not is_idle(self.workers[FIRST]) and FIRST not in dead:
+            self.release(FIRST)
+            dead = [FIRST, *dead]
         super().repair(dead)

@@ -5,3 +5,4 @@ LEAF = "leaf"
 ROOT = "root"
 TREE = "tree"
 SIMULATED = "simulated"
+SHIPPED = (SERIAL, LEAF, ROOT, TREE, SIMULATED)

@@ -57,7 +57,7 @@ class Scheme(ABC):
 
     name: str
     in_process = False  # runs in the caller's own process, without workers
-    protocols: tuple[str, ...] = (ALONE,)  # how workers may write to a tree (kernels/modes.py), by default the first
+    protocols: tuple[str, ...] = (ALONE,)  # how workers may write to a tree (kernels/layout.py), by default the first
     is_delayed = False  # several simulations of one worker are under way at a time
     choices: tuple[str, ...] = ()  # settings that make variants of it worth comparing
     has_many_trees = False  # one for each worker; they can vote, and borrow nothing from other machines
@@ -95,6 +95,11 @@ class Scheme(ABC):
     def simulations_under_way(cls, workers: int) -> int:
         """How many simulations a worker has under way at a time when the user asks for so many workers."""
         return workers if cls.is_delayed else 1
+
+    @classmethod
+    def workers_told(cls, workers: int) -> int:
+        """How many workers a result speaks of, simulated ones among them."""
+        return cls.worker_count(workers) * cls.simulations_under_way(workers)
 
     @classmethod
     def tree_count(cls, workers: int) -> int:

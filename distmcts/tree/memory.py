@@ -54,6 +54,7 @@ class Needs(NamedTuple):
     locks: bool = False
     columns: frozenset[str] = frozenset()  # names of those in features.COLUMNS
     buffers: frozenset[str] = frozenset()  # names of those in features.BUFFERS
+    bounds: bool = False  # of the nodes on a path
     cache_bytes: int = 0  # for evaluations
     simulations: int = 1  # that a worker has under way at a time
 
@@ -63,9 +64,13 @@ class Needs(NamedTuple):
 
 
 def lay_out(game: Game, memory: int, workers: int, trees: int, needs: Needs, backing: str):
-    """A segment of at most `memory` bytes and the arrays in it. Raises InputError if that cannot work."""
-    per_worker = _bytes(_rows_of_simulations(needs)) + _bytes(_scratch_sizes(game, needs))
-    fixed = _bytes(_shared_sizes(game, workers, needs)) + workers * per_worker
+    """A segment of at most `memory` bytes and the arrays in it. Raises InputError if that cannot work.
+
+    The records of simulated workers come on top: what they take is no matter of the tree whose growth is studied.
+    """
+    record = _bytes(_simulation_sizes(needs))
+    fixed = _bytes(_shared_sizes(game, workers, needs)) + workers * (record + _bytes(_scratch_sizes(game, needs)))
+    on_top = workers * (needs.simulations - 1) * record
     per_tree_fixed = aligned(8 * HEAP_WORDS) + (2 + len(COLUMNS)) * 2 * LINE
     per_node = needs.bytes_per_node()
     capacity = (memory - fixed - trees * per_tree_fixed) // (trees * per_node)
@@ -73,14 +78,14 @@ def lay_out(game: Game, memory: int, workers: int, trees: int, needs: Needs, bac
     if capacity < SMALLEST_TREE:
         least = fixed + trees * (per_tree_fixed + SMALLEST_TREE * per_node)
         raise InputError(
-            f"memory {show_bytes(memory)} is too small for {workers} workers on {game.name}: "
+            f"memory {show_bytes(memory)} is too small for {workers} worker{'s' if workers != 1 else ''} on {game.name}: "
             f"it takes at least {show_bytes(least)}"
         )
     if memory > available_bytes():
         raise InputError(
             f"memory {show_bytes(memory)} is more than there is: {show_bytes(available_bytes())} of shared memory are free"
         )
-    segment = Segment(fixed + trees * (per_tree_fixed + capacity * per_node), backing)
+    segment = Segment(fixed + on_top + trees * (per_tree_fixed + capacity * per_node), backing)
     guards: dict[str, list[np.ndarray]] = {}
     shared = Shared(**_take(segment, _shared_sizes(game, workers, needs), guards))
     all_workers = [_worker(segment, game, needs, guards) for _ in range(workers)]
@@ -117,7 +122,7 @@ def _simulation_sizes(needs: Needs) -> list[_Size]:
         _Size("path", "i4", MAX_DEPTH),
         _Size("movers", "i4", MAX_DEPTH),
         _Size("rewards", "i8", MAX_PLAYERS),
-        _Size("bounds", "i8", MAX_DEPTH if "proofs" in needs.columns else 1),
+        _Size("bounds", "i8", MAX_DEPTH if needs.bounds else 1),
     ]
 
 

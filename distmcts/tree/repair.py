@@ -23,7 +23,6 @@ from distmcts.kernels.layout import (
     BREACH,
     CHUNK_NEXT,
     DEPTH,
-    DESCENT,
     DONE,
     EXPANDING,
     EXPANDING_NODE,
@@ -105,7 +104,7 @@ def repair(tree: Tree, simulations: list[Simulation]) -> int:
     """Bring the tree to rest; return how many simulations were completed. The caller sees to it that nobody else touches it."""
     under_way = [simulation for simulation in simulations if simulation.journal[STAGE] != IDLE]
     for simulation in under_way:
-        if simulation.journal[STAGE] == DESCENT and simulation.journal[BORN] and _is_published(tree, simulation):
+        if simulation.journal[STAGE] != BACKUP and simulation.journal[BORN] and _is_published(tree, simulation):
             tree.extra[_last(simulation)] -= 1  # its creator will never evaluate it
     in_backup = [simulation for simulation in under_way if simulation.journal[STAGE] == BACKUP]
     _complete_backups(tree, in_backup)

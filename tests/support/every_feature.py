@@ -6,6 +6,7 @@ FEATURES = {
     "widening": 2.0,
     "samples": 4,
     "rave": 300,
+    "progressive_bias": 0.5,
     "solver": True,
     "cutoff": 20,
     "evaluation_cache": "1MiB",
