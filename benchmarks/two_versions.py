@@ -64,8 +64,10 @@ def main() -> None:
     parser.add_argument("second", type=Path)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--simulations", type=int, default=400_000)
+    parser.add_argument("--games", nargs="*", default=GAMES)
+    parser.add_argument("--schemes", nargs="*", default=list(SCHEMES))
     options = parser.parse_args()
-    cells = [(game, parallel) for game in GAMES for parallel in SCHEMES]
+    cells = [(game, parallel) for game in options.games for parallel in options.schemes]
     with tempfile.TemporaryDirectory() as folder:
         checkouts = [Checkout(path, f"{folder}/{i}") for i, path in enumerate((options.first, options.second))]
         compiled = [
