@@ -55,5 +55,6 @@ def needs_of(game: Game, settings: SearchSettings) -> Needs:
         buffers=frozenset(buffer.name for feature in features for buffer in feature.buffers),
         bounds=any(feature.binds_paths for feature in features),
         cache_bytes=settings.evaluation_cache or 0,
+        levels=any(feature.keeps_levels for feature in features),
         simulations=settings.scheme.simulations_under_way(settings.workers),
     )

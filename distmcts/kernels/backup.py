@@ -6,17 +6,18 @@ has `visits` more visits, and the reward of the player who moved into it, of all
 
 from distmcts.kernels.atomics import fetch_add, keep_order
 from distmcts.kernels.hooks import after_simulation, count_reward
-from distmcts.kernels.jit import inner
+from distmcts.kernels.jit import switch
 from distmcts.kernels.layout import BACKED_UP, BACKING_UP, BACKUP, BEGUN, BORN, DEPTH, DOING, DONE, FINISHED, IDLE, STAGE
 from distmcts.kernels.proofs import reward_at
 from distmcts.kernels.updates import fetch_path, leave
 
 
-@inner
+@switch
 def backup(game, mode, tree, worker, simulation, visits):
+    """Add a simulation to its path. A worker that stays in a subtree adds it to a part of the path only (quotas.py)."""
     journal = simulation.journal
     depth = journal[DEPTH]
-    fetch_path(mode, tree, simulation)
+    fetch_path(mode, tree, simulation, 0)
     journal[BEGUN] = depth
     journal[DONE] = depth
     journal[BACKED_UP] = visits
@@ -27,7 +28,7 @@ def backup(game, mode, tree, worker, simulation, visits):
     for position in range(depth - 1, -1, -1):
         node = simulation.path[position]
         value = reward_at(mode, simulation, position, visits)
-        leave(mode, tree, worker, simulation, position, node, visits, value)
+        leave(mode, tree, worker, simulation, position, node, visits, value, 1)
         count_reward(mode, tree, node, visits, value)
         if position == depth - 1 and visits != journal[BORN]:
             fetch_add(tree.extra, node, visits - journal[BORN])

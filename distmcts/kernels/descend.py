@@ -38,8 +38,8 @@ BACK = np.uint64(64 - 11)
 
 
 @inner
-def push(mode, tree, worker, simulation, node, mover):
-    """Put a node on the path and count the simulation in flight there; return its counts before."""
+def put_on_path(mode, simulation, node, mover):
+    """A node that is about to be entered: from here on the journal answers for it."""
     journal = simulation.journal
     depth = journal[DEPTH]
     simulation.path[depth] = node
@@ -48,7 +48,27 @@ def push(mode, tree, worker, simulation, node, mover):
     keep_order()
     journal[DEPTH] = depth + 1
     keep_order()
-    return enter(mode, tree, worker, node)
+
+
+@switch
+def push(mode, tree, worker, simulation, shared, node, mover, is_outcome, settings):
+    """Put a node on the path and count the simulation in flight there; return its counts before."""
+    put_on_path(mode, simulation, node, mover)
+    return enter(mode, tree, worker, node, 1)
+
+
+@switch
+def begin_path(mode, tree, worker, simulation, shared, settings):
+    """Begin a simulation at the root; return the counts of the node where the path ends now."""
+    journal = simulation.journal
+    copy_state(shared.root_state, worker.state)
+    journal[DEPTH] = 0
+    journal[BORN] = 0
+    journal[BEYOND] = 0
+    keep_order()
+    journal[STAGE] = DESCENT
+    keep_order()
+    return push(mode, tree, worker, simulation, shared, ROOT, shared.control[ROOT_MOVER], False, settings)
 
 
 @inner
@@ -59,18 +79,11 @@ def descend(game, mode, tree, worker, simulation, shared, settings):
     """
     journal = simulation.journal
     state = worker.state
-    copy_state(shared.root_state, state)
-    journal[DEPTH] = 0
-    journal[BORN] = 0
-    journal[BEYOND] = 0
-    keep_order()
-    journal[STAGE] = DESCENT
     worker.slot[DOING] = SELECTING
-    keep_order()
     begin_simulation(mode, worker)
-    node = ROOT
     bits = random_word(worker.rng)
-    counts = push(mode, tree, worker, simulation, node, shared.control[ROOT_MOVER])
+    counts = begin_path(mode, tree, worker, simulation, shared, settings)
+    node = np.int64(simulation.path[journal[DEPTH] - 1])
     while journal[DEPTH] < MAX_DEPTH:
         mover = player_at(game, tree, worker, node)
         if game.in_python and mover == NO_REPLY:
@@ -95,7 +108,7 @@ def descend(game, mode, tree, worker, simulation, shared, settings):
             simulation.movers[journal[DEPTH] - 1] = seen_by
             unbind(mode, simulation, journal[DEPTH] - 1)
             break
-        counts = push(mode, tree, worker, simulation, child, seen_by)
+        counts = push(mode, tree, worker, simulation, shared, child, seen_by, is_chance, settings)
         node = child
         if ends_here(game, mode, tree, node, counts):
             break

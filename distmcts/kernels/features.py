@@ -65,6 +65,7 @@ class Feature(NamedTuple):
     shapes_selection: bool = True  # False: plain selection stays what it is
     notes_moves: bool = False  # looks at every move of a simulation, also of its playout
     asks_evaluations: bool = False  # of the game, also where playouts go to the end
+    keeps_levels: bool = False  # a simulation begins at a level of a path that is kept (Simulation.quotas and what follows it)
     binds_paths: bool = False  # a proof may speak for nodes on a path (Simulation.bounds)
     adds_whole_families: bool = False  # all children of a node come at once, before any of them is visited
 
@@ -95,6 +96,18 @@ def _without_meaning(name: str, selection: str, because: str) -> Refusal:
 
 def _asks_evaluations(settings: Any, game: Any) -> bool:
     return any(feature.asks_evaluations and feature.is_on(settings, game) for feature in FEATURES)
+
+
+def _stays(settings: Any) -> bool:
+    """Where workers take locks they keep to the textbook: that is what such a search is made for, to be compared with."""
+    return settings.stay > 0 and not settings.scheme.takes_locks(settings.synchronisation)
+
+
+def _not_in_batches(label: str) -> Refusal:
+    return Refusal(
+        lambda settings, game, scheme: _stays(settings),
+        f"{label}: looks at every simulation on its way through the tree, so workers cannot stay below nodes; use stay=0 with it",
+    )
 
 
 FEATURES = (
@@ -151,6 +164,7 @@ FEATURES = (
         selection="ucb1_tuned",
         columns=(Column("squares", "i8"),),  # sum of squared rewards, fixed point; atomic; only up
         is_exchanged=False,
+        refusals=(_not_in_batches("selection='ucb1_tuned'"),),
     ),
     Feature(
         "puct",
@@ -194,6 +208,7 @@ FEATURES = (
         notes_moves=True,
         is_exchanged=False,
         refusals=(
+            _not_in_batches("rave"),
             Refusal(
                 lambda settings, game, scheme: game.has_ranks and not game.has_rave_keys,
                 "rave: {game.name} has more moves than can be kept apart, and no RAVE keys for them",
@@ -220,6 +235,16 @@ FEATURES = (
             ),
         ),
     ),
+    # Visit quotas: the share of a node's visits for which workers stay below it.
+    Feature(
+        "stay",
+        lambda settings, game: _stays(settings),
+        file="quotas",
+        settings=(Setting("stay", float, 0.0, {"ge": 0, "le": 1}, off=0.0),),  # of all workers together; 0: always from the root
+        buffers=(Buffer("carry", "i8", lambda game: 1 + game.players),),
+        keeps_levels=True,
+        shapes_selection=False,
+    ),
     # Prove wins, losses and draws.
     Feature(
         "solver",
@@ -231,6 +256,7 @@ FEATURES = (
         chance_columns=(PRIORS,),
         is_exchanged=False,
         refusals=(
+            _not_in_batches("solver"),
             Refusal(
                 lambda settings, game, scheme: game.players != 2,
                 "solver: {game.name} has {game.players} players; proofs are for two",

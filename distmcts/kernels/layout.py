@@ -14,8 +14,8 @@ RUN_LIMIT, the last one only what is left of its legal moves. kernels/runs.py sa
 One record is four int64 words, the last two of them read as four int32 halves. node.py reads and writes its fields by name:
 
   field        place      who writes it, how                                              legal transitions
-  counts       word 0     visits * ONE_VISIT + in_flight; one atomic operation moves      in_flight +1 on the way down;
-                          a simulation from one to the other                              visits +1, in_flight -1 on the way up
+  counts       word 0     visits * ONE_VISIT + in_flight; one atomic operation moves      in_flight up on the way down;
+                          simulations from one to the other                               visits up, in_flight down on the way up
   value_sum    word 1     sum of rewards, fixed point; written together with `counts`     any, within visits * SCALE
                           (16-byte compare-and-swap), so that a visit without its
                           reward never exists
@@ -83,6 +83,7 @@ NONE = 0  # no node has the root as a child, so its index can say "none"
 IN_FLIGHT_BITS = 20
 ONE_VISIT = 1 << IN_FLIGHT_BITS
 IN_FLIGHT_MASK = ONE_VISIT - 1
+IN_FLIGHT_LIMIT = IN_FLIGHT_MASK // 2  # of all workers together: the count must not run over
 SCALE = 1 << 22  # 2^40 visits of reward 1 fill 62 bits: exact up to 10^12 simulations
 
 EXPANDING = 1 << 30
@@ -115,6 +116,7 @@ GLOBAL_LOCK = 16  # 0, or 1 + slot of the worker inside
 ROUND = 24  # leaf scheme: number of the leaf being played out, or ROUNDS_CLOSED; the leader writes it, its owner opens it
 ROUND_PLAYOUTS = 32  # leaf scheme: how many playouts this leaf gets; the leader writes it
 ROOT_MOVER = 33  # the player by whom the root's value is seen; changes between searches only
+WRITERS = 34  # how many workers share a tree; never changes
 CONTROL_WORDS = 40
 
 ABANDON = 2
@@ -123,7 +125,7 @@ SUM_WORDS = 16  # leaf scheme: a worker's last round, then its rewards in it; tw
 
 # ---- the journal of a simulation (int64 array) ----------------------------------------------------------------------------
 
-STAGE = 0  # IDLE, DESCENT, EVALUATED or BACKUP
+STAGE = 0  # IDLE, DESCENT, EVALUATED, BACKUP or STAYING
 DEPTH = 1  # nodes on `path`
 BORN = 2  # 1 when the last node on the path is new: created by this simulation
 BEYOND = 3  # 1 when the position has gone beyond the last node of the path: to an outcome of chance that could not be added
@@ -135,10 +137,17 @@ REDO_COUNTS = 8  # where a plain store is used: what will be written
 REDO_VALUE = 9
 JOURNAL_WORDS = 16
 
+# STAGE also says, where a worker stays below nodes (quotas.py), how many levels of the path are open, and which of the two copies
+# of what is pending at each level is the valid one: all of it changes by one store.
 IDLE = 0
 DESCENT = 1
 EVALUATED = 2  # has its rewards, which nobody else knows of yet
 BACKUP = 3
+STAYING = 4  # between two simulations, with open levels
+STAGE_BITS = 8
+OPEN_BITS = 8
+STAY_DEPTH = 40  # levels that can be open
+PENDING_WORDS = 1 + MAX_PLAYERS  # visits, then the rewards of every player
 
 # ---- a worker's slot (int64 array) ----------------------------------------------------------------------------------------
 
@@ -223,6 +232,29 @@ def packed(visits, in_flight):
     return visits * ONE_VISIT + in_flight
 
 
+def stage_in(word):
+    return word & ((1 << STAGE_BITS) - 1)
+
+
+def open_in(word):
+    """How many levels are open."""
+    return (word >> STAGE_BITS) & ((1 << OPEN_BITS) - 1)
+
+
+def copies_in(word):
+    """One bit a level: which copy of what is pending there is valid."""
+    return word >> (STAGE_BITS + OPEN_BITS)
+
+
+def stage_word(stage, opened, copies):
+    return stage | (opened << STAGE_BITS) | (copies << (STAGE_BITS + OPEN_BITS))
+
+
+def pending_at(level, copy):
+    """Where, in `pending`, one copy of what is pending at a level begins."""
+    return (2 * level + copy) * PENDING_WORDS
+
+
 def child_count(status):
     return status & CHILD_COUNT_MASK
 
@@ -262,12 +294,25 @@ class Simulation(NamedTuple):
     movers: np.ndarray  # int32 [MAX_DEPTH], the player who moved into each
     rewards: np.ndarray  # int64 [MAX_PLAYERS], fixed point, of all its visits together
     bounds: np.ndarray  # int64 [MAX_DEPTH], solver: what a node of the path is worth by a proof, or NO_BOUND; else [1]
+    # Where a worker stays in a subtree (quotas.py); else [1]
+    quotas: np.ndarray  # int64 [STAY_DEPTH], visits for which it stays at a level
+    pending: np.ndarray  # int64 [STAY_DEPTH * 2 * PENDING_WORDS], finished simulations that nodes up from a level do not have yet
+    positions: np.ndarray  # uint64 [STAY_DEPTH * state_words], the position at each level
 
 
 def simulation_of(worker, index):
     """One of a worker's records. Those of `simulations` have a row for each."""
     rows = worker.simulations
-    return Simulation(rows.journal[index], rows.path[index], rows.movers[index], rows.rewards[index], rows.bounds[index])
+    return Simulation(
+        rows.journal[index],
+        rows.path[index],
+        rows.movers[index],
+        rows.rewards[index],
+        rows.bounds[index],
+        rows.quotas[index],
+        rows.pending[index],
+        rows.positions[index],
+    )
 
 
 Worker = NamedTuple(

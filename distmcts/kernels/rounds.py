@@ -32,7 +32,7 @@ from distmcts.kernels.layout import (
 from distmcts.kernels.modes import follows
 from distmcts.kernels.proofs import settle
 from distmcts.kernels.reward import play_on, set_rewards
-from distmcts.kernels.simulate import begin, evaluate_end, finish, simulation_of
+from distmcts.kernels.simulate import begin, come_to_rest, evaluate_end, finish, simulation_of
 from distmcts.kernels.states import copy_state
 
 SPINS_BEFORE_YIELD = 64
@@ -100,9 +100,11 @@ def lead(game, mode, tree, worker, shared, settings, workers, slice_length):
     simulation = simulation_of(worker, 0)
     for _ in range(slice_length):
         if load(shared.control, PAUSE) != 0:
+            come_to_rest(game, mode, tree, worker, simulation, shared)
             return close_rounds(shared, PAUSED)
         playouts = min(max(fetch_add(shared.control, TICKETS, -workers), 0), workers)
         if playouts == 0:
+            come_to_rest(game, mode, tree, worker, simulation, shared)
             return close_rounds(shared, EXHAUSTED)
         store(shared.control, ROUND_PLAYOUTS, playouts)
         status = begin(game, mode, tree, worker, simulation, shared, settings)

@@ -8,6 +8,7 @@ from distmcts.kernels.jit import entry, inner, switch
 from distmcts.kernels.layout import (
     BREACH,
     BROKEN,
+    DESCENT,
     DOING,
     EVALUATED,
     EXHAUSTED,
@@ -28,6 +29,7 @@ from distmcts.kernels.reward import play_on, set_rewards
 from distmcts.kernels.updates import hold_tree, let_go_of_tree
 
 simulation_of = inner(layout.simulation_of)
+stage_in = inner(layout.stage_in)
 
 
 @switch
@@ -51,7 +53,7 @@ def begin(game, mode, tree, worker, simulation, shared, settings):
         return BROKEN
     status = evaluate_end(game, mode, tree, worker, simulation, shared, settings)
     if status == READY:
-        simulation.journal[STAGE] = EVALUATED
+        simulation.journal[STAGE] += EVALUATED - DESCENT  # what else it says stays
     return status
 
 
@@ -73,6 +75,11 @@ def simulate(game, mode, tree, worker, shared, settings):
     return status
 
 
+@switch
+def come_to_rest(game, mode, tree, worker, simulation, shared):
+    """What is still open is finished: the worker is about to stop."""
+
+
 @inner
 def take_tickets(worker, shared, batch):
     """Whether the worker has a simulation to do; takes up to `batch` from all workers' common heap when it has none."""
@@ -88,8 +95,10 @@ def run_worker(game, mode, tree, worker, shared, settings, batch, slice_length):
     """Simulate until PAUSE is set, tickets run out, or `slice_length` simulations are done; say which."""
     for _ in range(slice_length):
         if load(shared.control, PAUSE) != 0:
+            come_to_rest(game, mode, tree, worker, simulation_of(worker, 0), shared)
             return PAUSED
         if not take_tickets(worker, shared, batch):
+            come_to_rest(game, mode, tree, worker, simulation_of(worker, 0), shared)
             return EXHAUSTED
         status = simulate(game, mode, tree, worker, shared, settings)
         if status != READY:
@@ -102,7 +111,7 @@ def run_worker(game, mode, tree, worker, shared, settings, batch, slice_length):
 @inner
 def finish_if_ready(game, mode, tree, worker, shared, index):
     simulation = simulation_of(worker, index)
-    if simulation.journal[STAGE] == EVALUATED:
+    if stage_in(simulation.journal[STAGE]) == EVALUATED:
         finish(game, mode, tree, worker, simulation, shared, 1)
 
 
@@ -111,7 +120,9 @@ def finish_all(game, mode, tree, worker, shared):
     """Back up everything under way, the oldest first."""
     workers = worker.simulations.journal.shape[0]
     for i in range(workers):
-        finish_if_ready(game, mode, tree, worker, shared, (worker.slot[TURN] + i) % workers)
+        index = (worker.slot[TURN] + i) % workers
+        finish_if_ready(game, mode, tree, worker, shared, index)
+        come_to_rest(game, mode, tree, worker, simulation_of(worker, index), shared)
 
 
 @entry

@@ -83,28 +83,28 @@ def _unlock_tree(mode, shared, worker):
 
 
 @switch
-def enter(mode, tree, worker, node):
-    """Count a simulation in flight at a node; return its counts before."""
+def enter(mode, tree, worker, node, simulations):
+    """Count so many simulations in flight at a node; return its counts before."""
     counts = counts_of(tree, node)
-    put_counts(tree, node, counts + packed(0, 1))
+    put_counts(tree, node, counts + packed(0, simulations))
     return counts
 
 
 @enter.when(is_alone)
-def _enter_alone(mode, tree, worker, node):
+def _enter_alone(mode, tree, worker, node, simulations):
     return counts_of(tree, node)
 
 
 @enter.when(is_atomic)
-def _enter_atomically(mode, tree, worker, node):
-    return add_to_counts(tree, node, packed(0, 1))
+def _enter_atomically(mode, tree, worker, node, simulations):
+    return add_to_counts(tree, node, packed(0, simulations))
 
 
 @enter.when(locks_nodes)
-def _enter_locked(mode, tree, worker, node):
+def _enter_locked(mode, tree, worker, node, simulations):
     lock(tree, worker, LOCKED_NODE, node)
     counts = counts_of(tree, node)
-    put_counts(tree, node, counts + packed(0, 1))
+    put_counts(tree, node, counts + packed(0, simulations))
     unlock(tree, worker, LOCKED_NODE, node)
     return counts
 
@@ -154,14 +154,25 @@ def _none_in_flight(mode):
 
 
 @switch
-def fetch_path(mode, tree, simulation):
-    """Ask for all nodes of the path at once, before they are written one after the other."""
+def own_in_flight(mode, simulations):
+    """What a worker that has so many simulations in flight at a node sees of them in its counts."""
+    return simulations
+
+
+@own_in_flight.when(is_alone)
+def _none_of_them(mode, simulations):
+    return 0
+
+
+@switch
+def fetch_path(mode, tree, simulation, start):
+    """Ask for all nodes of the path from a position on at once, before they are written one after the other."""
 
 
 @fetch_path.when(is_atomic)
-def _fetch_path(mode, tree, simulation):
+def _fetch_path(mode, tree, simulation, start):
     # Half of these lines were last written by another core. An atomic operation waits for its line, and the next one for it.
-    for position in range(simulation.journal[DEPTH]):
+    for position in range(start, simulation.journal[DEPTH]):
         fetch_node(tree, simulation.path[position])
 
 
@@ -197,25 +208,25 @@ def write_update(tree, simulation, position, node, counts, value):
 
 
 @switch
-def leave(mode, tree, worker, simulation, position, node, visits, value):
-    """Turn one simulation in flight at a node into `visits` finished ones that were worth `value` together."""
-    write_update(tree, simulation, position, node, packed(visits, -1), value)
+def leave(mode, tree, worker, simulation, position, node, visits, value, in_flight):
+    """Turn so many simulations in flight at a node into `visits` finished ones that were worth `value` together."""
+    write_update(tree, simulation, position, node, packed(visits, -in_flight), value)
 
 
 @leave.when(is_alone)
-def _leave_alone(mode, tree, worker, simulation, position, node, visits, value):
+def _leave_alone(mode, tree, worker, simulation, position, node, visits, value, in_flight):
     write_update(tree, simulation, position, node, packed(visits, 0), value)
 
 
 @leave.when(is_atomic)
-def _leave_atomically(mode, tree, worker, simulation, position, node, visits, value):
+def _leave_atomically(mode, tree, worker, simulation, position, node, visits, value, in_flight):
     journal = simulation.journal
     journal[BEGUN] = position
     keep_order()
     while True:
         counts = counts_of(tree, node)
         total = value_sum_of(tree, node)
-        if swap_statistics(tree, node, counts, total, counts + packed(visits, -1), total + value):
+        if swap_statistics(tree, node, counts, total, counts + packed(visits, -in_flight), total + value):
             break
     keep_order()
     journal[DONE] = position
@@ -223,7 +234,7 @@ def _leave_atomically(mode, tree, worker, simulation, position, node, visits, va
 
 
 @leave.when(locks_nodes)
-def _leave_locked(mode, tree, worker, simulation, position, node, visits, value):
+def _leave_locked(mode, tree, worker, simulation, position, node, visits, value, in_flight):
     lock(tree, worker, LOCKED_NODE, node)
-    write_update(tree, simulation, position, node, packed(visits, -1), value)
+    write_update(tree, simulation, position, node, packed(visits, -in_flight), value)
     unlock(tree, worker, LOCKED_NODE, node)

@@ -20,6 +20,8 @@ from distmcts.kernels.layout import (
     MOVE_OUT_OF_RANGE,
     NO_END,
     NO_MOVES,
+    NODE_LOCKS,
+    ONE_LOCK,
     PAUSE,
     SHARING,
     TAKEN,
@@ -85,6 +87,10 @@ class Scheme(ABC):
     def shares_trees(cls) -> bool:
         """Whether a tree has more than one writer, who see what the others have under way."""
         return cls.protocols[0] in SHARING
+
+    @classmethod
+    def takes_locks(cls, synchronisation: str) -> bool:
+        return cls.protocol(synchronisation) in (NODE_LOCKS, ONE_LOCK)
 
     @classmethod
     def worker_count(cls, workers: int) -> int:

@@ -22,9 +22,12 @@ from distmcts.kernels.layout import (
     MAX_PLAYERS,
     NODE,
     NODE_BYTES,
+    PENDING_WORDS,
     SLOT_INDEX,
     SLOT_WORDS,
+    STAY_DEPTH,
     SUM_WORDS,
+    WRITERS,
     Shared,
     Simulation,
     Tree,
@@ -57,6 +60,7 @@ class Needs(NamedTuple):
     bounds: bool = False  # of the nodes on a path
     cache_bytes: int = 0  # for evaluations
     simulations: int = 1  # that a worker has under way at a time
+    levels: bool = False  # of a path that are kept from one simulation to the next
 
     def bytes_per_node(self) -> int:
         extra = sum(int(column.dtype[1]) * column.elements for column in COLUMNS if column.name in self.columns)
@@ -68,7 +72,7 @@ def lay_out(game: Game, memory: int, workers: int, trees: int, needs: Needs, bac
 
     The records of simulated workers come on top: what they take is no matter of the tree whose growth is studied.
     """
-    record = _bytes(_simulation_sizes(needs))
+    record = _bytes(_simulation_sizes(game, needs))
     fixed = _bytes(_shared_sizes(game, workers, needs)) + workers * (record + _bytes(_scratch_sizes(game, needs)))
     on_top = workers * (needs.simulations - 1) * record
     per_tree_fixed = aligned(8 * HEAP_WORDS) + (2 + len(COLUMNS)) * 2 * LINE
@@ -89,6 +93,7 @@ def lay_out(game: Game, memory: int, workers: int, trees: int, needs: Needs, bac
     guards: dict[str, list[np.ndarray]] = {}
     shared = Shared(**_take(segment, _shared_sizes(game, workers, needs), guards))
     all_workers = [_worker(segment, game, needs, guards) for _ in range(workers)]
+    shared.control[WRITERS] = workers // trees * needs.simulations
     for index, worker in enumerate(all_workers):
         worker.slot[SLOT_INDEX] = index + 1
     return segment, Arrays(shared, all_workers, [_tree(segment, capacity, needs, workers // trees) for _ in range(trees)], guards)
@@ -116,18 +121,21 @@ def _shared_sizes(game: Game, workers: int, needs: Needs) -> list[_Size]:
     ]
 
 
-def _simulation_sizes(needs: Needs) -> list[_Size]:
+def _simulation_sizes(game: Game, needs: Needs) -> list[_Size]:
     return [
         _Size("journal", "i8", JOURNAL_WORDS),
         _Size("path", "i4", MAX_DEPTH),
         _Size("movers", "i4", MAX_DEPTH),
         _Size("rewards", "i8", MAX_PLAYERS),
         _Size("bounds", "i8", MAX_DEPTH if needs.bounds else 1),
+        _Size("quotas", "i8", STAY_DEPTH if needs.levels else 1),
+        _Size("pending", "i8", STAY_DEPTH * 2 * PENDING_WORDS if needs.levels else 1),
+        _Size("positions", "u8", STAY_DEPTH * game.state_words if needs.levels else 1),
     ]
 
 
-def _rows_of_simulations(needs: Needs) -> list[_Size]:
-    return [size._replace(count=size.count * needs.simulations) for size in _simulation_sizes(needs)]
+def _rows_of_simulations(game: Game, needs: Needs) -> list[_Size]:
+    return [size._replace(count=size.count * needs.simulations) for size in _simulation_sizes(game, needs)]
 
 
 def _scratch_sizes(game: Game, needs: Needs) -> list[_Size]:
@@ -151,7 +159,7 @@ def _scratch_sizes(game: Game, needs: Needs) -> list[_Size]:
 
 
 def _worker(segment: Segment, game: Game, needs: Needs, guards: dict[str, list[np.ndarray]]) -> Worker:
-    rows = _take(segment, _rows_of_simulations(needs), guards)
+    rows = _take(segment, _rows_of_simulations(game, needs), guards)
     simulations = Simulation(**{name: array.reshape(needs.simulations, -1) for name, array in rows.items()})
     return Worker(simulations=simulations, **_take(segment, _scratch_sizes(game, needs), guards))
 

@@ -23,7 +23,9 @@ from distmcts.kernels.layout import (
     BREACH,
     CHUNK_NEXT,
     DEPTH,
+    DESCENT,
     DONE,
+    EVALUATED,
     EXPANDING,
     EXPANDING_NODE,
     FINISHED,
@@ -39,13 +41,18 @@ from distmcts.kernels.layout import (
     ROOT,
     SLOT_INDEX,
     STAGE,
+    STAYING,
     TAKEN,
     Shared,
     Simulation,
     Tree,
     Worker,
+    copies_in,
+    open_in,
     packed,
+    pending_at,
     simulation_of,
+    stage_in,
     visits_in,
 )
 from distmcts.tree.view import child_nodes, columns, runs, visits
@@ -76,7 +83,7 @@ def release(tree: Tree, shared: Shared, worker: Worker, plain_stores: bool) -> N
 
 def _finish_torn_store(tree: Tree, simulation: Simulation) -> None:
     journal = simulation.journal
-    if journal[STAGE] == BACKUP and journal[BEGUN] < journal[DONE]:
+    if _stage(simulation) == BACKUP and journal[BEGUN] < journal[DONE]:
         fields, node = columns(tree), simulation.path[journal[BEGUN]]
         fields.counts[node] = journal[REDO_COUNTS]
         fields.value_sum[node] = journal[REDO_VALUE]
@@ -104,38 +111,75 @@ def repair(tree: Tree, simulations: list[Simulation]) -> int:
     """Bring the tree to rest; return how many simulations were completed. The caller sees to it that nobody else touches it."""
     under_way = [simulation for simulation in simulations if simulation.journal[STAGE] != IDLE]
     for simulation in under_way:
-        if simulation.journal[STAGE] != BACKUP and simulation.journal[BORN] and _is_published(tree, simulation):
+        if _stage(simulation) in (DESCENT, EVALUATED) and simulation.journal[BORN] and _is_published(tree, simulation):
             tree.extra[_last(simulation)] -= 1  # its creator will never evaluate it
-    in_backup = [simulation for simulation in under_way if simulation.journal[STAGE] == BACKUP]
-    _complete_backups(tree, in_backup)
+    _complete_updates(tree, [Debt(simulation) for simulation in under_way])
     for simulation in under_way:
         _clear_path(tree, simulation)
-    completed = sum(int(simulation.journal[BACKED_UP]) for simulation in in_backup)
+    completed = sum(int(simulation.journal[BACKED_UP]) for simulation in under_way if _stage(simulation) == BACKUP)
     for simulation in under_way:
         simulation.journal[[STAGE, DEPTH, BORN]] = 0
     return completed
 
 
-def _complete_backups(tree: Tree, simulations: list[Simulation]) -> None:
+def _stage(simulation: Simulation) -> int:
+    return int(stage_in(simulation.journal[STAGE]))
+
+
+def _depth(simulation: Simulation) -> int:
+    """How many nodes of the path count."""
+    return int(open_in(simulation.journal[STAGE]) if _stage(simulation) == STAYING else simulation.journal[DEPTH])
+
+
+class Debt:
+    """What a simulation under way owes to the nodes of its path: its own visits in BACKUP, and what is pending at open levels."""
+
+    def __init__(self, simulation: Simulation):
+        journal = simulation.journal
+        in_backup = _stage(simulation) == BACKUP
+        self.simulation = simulation
+        self.opened = int(open_in(journal[STAGE]))
+        self.visits = int(journal[BACKED_UP]) if in_backup else 0
+        self.begun = int(journal[BEGUN]) if in_backup else self.opened  # from here up no update was begun
+        self.done = int(journal[DONE]) if in_backup else self.opened  # from here up updates may be missing
+        self.not_in_extra = self.visits - int(journal[BORN]) if in_backup else 0
+        self.last = _depth(simulation) - 1
+
+    def at(self, position: int) -> tuple[int, int]:
+        """Visits and value for the node at a position of the path."""
+        simulation = self.simulation
+        mover = simulation.movers[position]
+        visits = self.visits
+        value = _reward_at(simulation, position) if visits else 0
+        copies = int(copies_in(simulation.journal[STAGE]))
+        for level in range(position, self.opened):
+            place = pending_at(level, copies >> level & 1)
+            visits += int(simulation.pending[place])
+            value += int(simulation.pending[place + 1 + mover])
+        return visits, value
+
+
+def _complete_updates(tree: Tree, debts: list[Debt]) -> None:
     """Write what is missing, deepest nodes first, so that a node's children are right when it is looked at."""
-    open_updates = defaultdict(list)  # (position on the path, node) -> simulations whose update may be missing there
-    for simulation in simulations:
-        for position in range(int(simulation.journal[DONE])):
-            open_updates[position, int(simulation.path[position])].append(simulation)
+    open_updates = defaultdict(list)  # (position on the path, node) -> debts that may not be paid there
+    for debt in debts:
+        for position in range(debt.done):
+            open_updates[position, int(debt.simulation.path[position])].append(debt)
     for (position, node), here in sorted(open_updates.items(), reverse=True, key=lambda item: item[0][0]):
-        certain = [simulation for simulation in here if simulation.journal[BEGUN] > position]
-        unsure = [simulation for simulation in here if simulation.journal[BEGUN] <= position]
+        certain = [debt for debt in here if debt.begun > position]
+        unsure = [debt for debt in here if debt.begun <= position]
         missing = _missing_visits(tree, node, position, here)
         if unsure:
-            missing -= sum(int(simulation.journal[BACKED_UP]) for simulation in certain)
-        for simulation in unsure:
+            missing -= sum(debt.at(position)[0] for debt in certain)
+        for debt in unsure:
             if missing > 0:
-                certain.append(simulation)
-                missing -= int(simulation.journal[BACKED_UP])
+                certain.append(debt)
+                missing -= debt.at(position)[0]
         fields = columns(tree)
-        for simulation in certain:
-            fields.counts[node] += packed(int(simulation.journal[BACKED_UP]), 0)
-            fields.value_sum[node] += _reward_at(simulation, position)
+        for debt in certain:
+            visits, value = debt.at(position)
+            fields.counts[node] += packed(visits, 0)
+            fields.value_sum[node] += value
 
 
 def _reward_at(simulation: Simulation, position: int) -> int:
@@ -150,11 +194,10 @@ def _reward_at(simulation: Simulation, position: int) -> int:
     return int(simulation.rewards[mover])
 
 
-def _missing_visits(tree: Tree, node: int, position: int, simulations: list[Simulation]) -> int:
+def _missing_visits(tree: Tree, node: int, position: int, debts: list[Debt]) -> int:
     """How many visits a node lacks, by the conservation law."""
-    ends_here = [simulation.journal for simulation in simulations if simulation.journal[DEPTH] == position + 1]
     # The update of the last node comes before `extra`: its own evaluation stands in neither yet.
-    not_in_extra = sum(int(journal[BACKED_UP] - journal[BORN]) for journal in ends_here)
+    not_in_extra = sum(debt.not_in_extra for debt in debts if debt.last == position)
     return _within_32_bits(_expected_visits(tree, node) + not_in_extra - visits(tree, node))
 
 
@@ -170,7 +213,7 @@ def _within_32_bits(count: int) -> int:
 
 def _clear_path(tree: Tree, simulation: Simulation) -> None:
     """Nothing is in flight when everybody stands still; and the last node's own evaluations are what its visits say."""
-    depth = int(simulation.journal[DEPTH])
+    depth = _depth(simulation)
     counts = columns(tree).counts
     for node in simulation.path[:depth].tolist():
         counts[node] = packed(visits_in(counts[node]), 0)
@@ -181,12 +224,12 @@ def _clear_path(tree: Tree, simulation: Simulation) -> None:
 
 
 def _last(simulation: Simulation) -> int:
-    return int(simulation.path[simulation.journal[DEPTH] - 1])
+    return int(simulation.path[_depth(simulation) - 1])
 
 
 def _is_published(tree: Tree, simulation: Simulation) -> bool:
     """Whether the last node on a path is part of the tree: a new child may not have been counted yet."""
-    *_, parent, last = [ROOT, *simulation.path[: simulation.journal[DEPTH]].tolist()]
+    *_, parent, last = [ROOT, *simulation.path[: _depth(simulation)].tolist()]
     return last == ROOT or last in child_nodes(tree, parent)
 
 

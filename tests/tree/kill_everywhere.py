@@ -13,7 +13,7 @@ from distmcts.demands import mode_of, needs_of
 from distmcts.game import Game
 from distmcts.kernels.layout import LOCK_FREE, ROOT_MOVER
 from distmcts.kernels.rng import seeded
-from distmcts.kernels.simulate import simulate
+from distmcts.kernels.simulate import come_to_rest, simulate, simulation_of
 from distmcts.parallel.hosting import Host
 from distmcts.registry import load_game
 from distmcts.settings import make_settings
@@ -52,6 +52,9 @@ class Variant(NamedTuple):
 
 VARIANTS = {
     "plain": Variant(load_game("hex", size=4), {}),
+    "stay": Variant(load_game("hex", size=4), {"stay": 0.9}),
+    "stay with chance": Variant(DiceRace(5), {"stay": 0.9}),
+    "stay, puct": Variant(DiceRace(5), {"stay": 0.9, "selection": "puct", "chance": "hashed"}),
     "python": Variant(load_game(Nim()), {}),
     "python with chance": Variant(load_game(PythonDiceRace()), {}),
     "enumerated": Variant(DiceRace(5), {}),
@@ -118,21 +121,29 @@ class Bench:
             worker.rng[:] = seeded(3, i)
         for i in range(grown):
             self.simulate(i % 2)
-        self.check((grown, grown))
         self.everything = np.frombuffer(self.segment._map, np.uint8)
         self.before = self.everything.copy()
+        self.come_to_rest([0, 1])
+        self.check((grown, grown))
 
     def simulate(self, worker: int) -> None:
         simulate(self.game, self.mode, self.tree, self.workers[worker], self.shared, self.settings)
+
+    def come_to_rest(self, workers: list[int]) -> None:
+        """What workers do before they stand still."""
+        for i in workers:
+            worker = self.workers[i]
+            come_to_rest(self.game, self.mode, self.tree, worker, simulation_of(worker, 0), self.shared)
 
     def put_back(self) -> None:
         self.everything[:] = self.before
 
     def killed_at(self, worker: int, line: int) -> bool:
-        """Simulate with one worker until the line; whether it got killed."""
+        """Simulate with one worker, and have it come to rest, until the line; whether it got killed."""
         sys.settrace(KillAt(line))
         try:
             self.simulate(worker)
+            self.come_to_rest([worker])
             return False
         except Killed:
             return True
@@ -143,11 +154,14 @@ class Bench:
         """Repair, then check all laws, then check that work can go on."""
         for i in dead:
             self.release(i)
+        self.come_to_rest([i for i in range(2) if i not in dead])
         repair_after(self.tree, [self.workers[i] for i in dead])
         self.check(expected)
         before = visits(self.tree)
-        self.simulate(0)
-        self.check((before + 1, before + 1))
+        for i in range(4):
+            self.simulate(i % 2)
+        self.come_to_rest([0, 1])
+        self.check((before + 4, before + 4))
 
     def release(self, worker: int) -> None:
         release(self.tree, self.shared, self.workers[worker], plain_stores=self.mode.protocol != LOCK_FREE)
