@@ -39,7 +39,7 @@ from distmcts.kernels.node import (
     visits_in,
     visits_of,
 )
-from distmcts.kernels.place import add_family, place_for_child, put_on_path
+from distmcts.kernels.place import add_family, place_for_child, put_newborn_on_path
 from distmcts.kernels.rng import random_below, random_rank, random_share
 from distmcts.kernels.rules import CHANCE, apply, chance_outcomes, sample_outcome, state_hash
 from distmcts.kernels.tags import in_python, knows_chance
@@ -172,7 +172,7 @@ def add_outcome(game, mode, tree, worker, simulation, node, outcome, mark, looke
         else:
             put_new(game, tree, child, outcome, in_flight_at_birth(mode))
             tree.hashes[child] = mark
-            put_on_path(simulation, child)
+            put_newborn_on_path(simulation, child)
             status = (status + 1) | BY_CHANCE
     publish_status(tree, node, status)
     keep_order()

@@ -14,7 +14,7 @@ from distmcts.kernels.hooks import file_child
 from distmcts.kernels.jit import inner, switch
 from distmcts.kernels.layout import BREACH, CLASHES, COMPLETE, EXPANDING_NODE, FINE, FULL, MOVE_OUT_OF_RANGE, NONE, STAMP
 from distmcts.kernels.node import child_count, is_complete, is_expanding, publish_status, put_new, status_of
-from distmcts.kernels.place import place_for_child, put_on_path
+from distmcts.kernels.place import place_for_child, put_newborn_on_path
 from distmcts.kernels.rng import random_below, random_rank
 from distmcts.kernels.rules import OVER, legal_moves, move_count
 from distmcts.kernels.updates import claim, in_flight_at_birth
@@ -57,7 +57,7 @@ def expand(game, mode, tree, worker, simulation, shared, node, mover, settings):
         else:
             put_new(game, tree, child, move, in_flight_at_birth(mode))
             file_child(game, mode, tree, worker, shared, mover, child, move)
-            put_on_path(simulation, child)
+            put_newborn_on_path(simulation, child)
             status += 1
             if count + 1 == legal:
                 status |= COMPLETE

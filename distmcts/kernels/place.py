@@ -97,7 +97,7 @@ def place_for_child(game, tree, worker, node, count, most, marking):
 
 
 @inner
-def put_on_path(simulation, child):
+def put_newborn_on_path(simulation, child):
     """A new child, before others can see it: from here on the journal answers for it."""
     journal = simulation.journal
     simulation.path[journal[DEPTH]] = child
