@@ -191,6 +191,8 @@ def _tree(segment: Segment, capacity: int, needs: Needs, writers: int) -> Tree:
             for column in COLUMNS
         },
     )
+    for array in tree:
+        array[:1] = 0  # its first page comes now, and not while a worker adds the root's children and keeps all others out
     tree.heap[ALLOCATED] = FIRST_RUN  # the root and a free place beside it
     tree.heap[CAPACITY] = capacity
     tree.heap[CHUNK] = max(2, min(LARGEST_CHUNK, capacity // (8 * writers)) // 2 * 2)

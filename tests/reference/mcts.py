@@ -22,6 +22,9 @@ seed both grow the same tree, node for node. In a simulation that is
     4. at the end of the way: which untried move is added
     5. the playout
 
+With visit quotas a simulation begins where the last one stayed. A level of the path is a node with its quota, and the visits and
+rewards that the node and those above it have not been given yet.
+
 Settings have the names, the defaults and the meaning that they have in the engine (distmcts/settings.py). Two players; the
 moves of RAVE are told apart by their numbers alone.
 """
@@ -29,7 +32,7 @@ moves of RAVE are told apart by their numbers alone.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -76,6 +79,20 @@ class Settings:
     progressive_bias: float | None = None
     solver: bool = False
     cutoff: int | None = None
+    stay: float = 0.0
+
+
+@dataclass
+class Level:
+    """A node at which simulations begin until its quota is used up."""
+
+    MOST: ClassVar[int] = 4096
+    DEEPEST: ClassVar[int] = 40
+
+    node: "Node"
+    quota: int
+    visits: int = 0  # pending
+    rewards: tuple[int, int] = (0, 0)
 
 
 class Node:
@@ -155,12 +172,14 @@ class Search:
         self.settings = Settings(**settings)
         self.words = RandomWords(seed, worker)
         self.memory = Memory()
+        self.levels: list[Level] = []  # open ones, from the root down
         at_chance = bool(self.outcomes(state))
         self.root = Node(state, None, 0 if at_chance else (game.player(state) - 1) % 2)
 
     def run(self, simulations: int) -> Node:
         for _ in range(simulations):
             self.simulate()
+        self.climb([level.node for level in self.levels], [level.quota for level in self.levels], 0, [0, 0], {}, is_forced=True)
         return self.root
 
     def outcomes(self, state: State) -> Sequence[tuple[Move, float]]:
@@ -168,24 +187,37 @@ class Search:
 
     def simulate(self) -> None:
         ties = self.words.word()
-        path = [self.root]
+        path = [level.node for level in self.levels] or [self.root]
+        quotas = [level.quota for level in self.levels] or [self.quota(self.root, Level.MOST, 0)]
         made: list[tuple[int, Move]] = []  # all moves of the simulation, by whom
         bounds: dict[Node, int] = {}  # what a proven child promises the player to move at a node that visits another one
         while not self.game.is_over(path[-1].state):
+            most = quotas[-1]
             if outcomes := self.outcomes(path[-1].state):
                 path.append(self.pass_chance(path[-1], outcomes))
+                most = 1  # the next visit has an outcome of its own
             else:
                 path.append(self.step(path[-1], ties, bounds))
                 made.append((path[-1].seen_by, path[-1].move))
                 ties = turned_left(ties, 64 - 11)  # other bytes for the next level
+            quotas.append(self.quota(path[-1], most, len(path) - 1))
             if path[-1].visits == 0 or path[-1].proven is not None:
                 break
         rewards = self.rewards(path[-1], made)
-        self.backup(path, rewards, bounds)
+        self.climb(path, quotas, 1, rewards, bounds)
         if self.settings.rave:
             self.credit_moves(path, rewards, made)
         if self.settings.solver:
             self.prove(path)
+
+    def quota(self, node: Node, most: int, level: int) -> int:
+        """For how many visits simulations begin at a node; 1 where they would end at once."""
+        can_stay = node.children and level < Level.DEEPEST
+        return max(1, min(int(node.visits * self.settings.stay), most, Level.MOST)) if can_stay else 1
+
+    def visits(self, node: Node) -> int:
+        """With those that only the level knows of."""
+        return node.visits + sum(level.visits for level in self.levels if level.node is node)
 
     # ---- on the way down -----------------------------------------------------------------------------------------------
 
@@ -206,7 +238,7 @@ class Search:
             return self.expand(node, moves, untried)
         best = self.best(node, node.children, ties)
         is_urgent = self.score(node, best, ties) < self.settings.first_play_urgency
-        is_full = has_enough(node, self.settings.widening, self.settings.widening_power)
+        is_full = has_enough(node, self.visits(node), self.settings.widening, self.settings.widening_power)
         if untried and is_urgent and not is_full:
             return self.expand(node, moves, untried)
         if self.settings.selection == "random":
@@ -227,7 +259,7 @@ class Search:
     def plain_score(self, node: Node, child: Node) -> float:
         if child.proven is not None:
             return child.proven / UNIT
-        settings, n, N = self.settings, child.visits, max(node.visits, 1)
+        settings, n, N = self.settings, child.visits, max(self.visits(node), 1)
         mean = child.value()
         if child.rave_visits:
             beta = math.sqrt(settings.rave / (3 * n + settings.rave))
@@ -279,7 +311,8 @@ class Search:
 
     def pass_hashed(self, node: Node) -> Node:
         """An outcome as it comes; or, once they are enough, one that came before, each as likely as it was often."""
-        if node.children and has_enough(node, self.settings.chance_widening, self.settings.chance_widening_power):
+        visits = self.visits(node)
+        if node.children and has_enough(node, visits, self.settings.chance_widening, self.settings.chance_widening_power):
             left = self.words.rank(sum(child.visits + 1 for child in node.children))
             for child in node.children:
                 left -= child.visits + 1
@@ -318,11 +351,30 @@ class Search:
             steps += 1
         return self.game.returns(state)
 
-    def backup(self, path: list[Node], rewards: list[int], bounds: dict[Node, int]) -> None:
+    def climb(
+        self,
+        path: list[Node],
+        quotas: list[int],
+        visits: int,
+        rewards: list[int],
+        bounds: dict[Node, int],
+        is_forced: bool = False,
+    ) -> None:
+        """Add a simulation to the nodes of its path, as far as quotas are used up; from there on it is pending."""
+        before, self.levels = self.levels, []
         for position, node in reversed(list(enumerate(path))):
             if node in bounds:  # from here up it counts what the player would get
                 rewards = seen_by_both(bounds[node], path[position + 1].seen_by)
-            node.visits += 1
+            if position < len(before):
+                visits += before[position].visits
+                rewards = [mine + pending for mine, pending in zip(rewards, before[position].rewards, strict=True)]
+            if visits < quotas[position] and not is_forced:
+                new = [
+                    Level(node, quota) for node, quota in zip(path[len(before) : position], quotas[len(before) :], strict=False)
+                ]
+                self.levels = [*before[:position], *new, Level(node, quotas[position], visits, tuple(rewards))]
+                return
+            node.visits += visits
             node.value_sum += rewards[node.seen_by]
             node.squares += rewards[node.seen_by] ** 2 // UNIT
 
@@ -361,9 +413,9 @@ class Search:
         return value if node.children[0].seen_by == node.seen_by else -value
 
 
-def has_enough(node: Node, k: float | None, power: float) -> bool:
+def has_enough(node: Node, visits: int, k: float | None, power: float) -> bool:
     """Progressive widening: at most k * visits^power children."""
-    return k is not None and len(node.children) >= math.ceil(k * node.visits**power)
+    return k is not None and len(node.children) >= math.ceil(k * visits**power)
 
 
 def in_units(result: float) -> int:
