@@ -10,8 +10,7 @@ and no two things happen at once.
     UCB1-Tuned     c * sqrt(ln N / n * min(1, variance + 4 * sqrt(2 ln N / n)))
     PUCT           c * prior * sqrt(N) / (1 + n)
     random         any child instead, whatever its score
-
-and, with progressive bias, k * hint / (n + 1), the hint being the evaluation after the move.
+    with bias      k * hint / (n + 1) more, the hint being the evaluation after the move
 
 It draws the random numbers of the engine (random_words.py) in the order in which the engine needs them, so that from one
 seed both grow the same tree, node for node. In a simulation that is
@@ -36,6 +35,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from tests.reference.places import Memory
 from tests.reference.random_words import RandomWords, turned_left
 
 UNIT = 1 << 22  # results are counted in whole numbers of 1 / UNIT
@@ -113,39 +113,6 @@ class Node:
 
     def value(self) -> float:
         return self.value_sum / UNIT / self.visits if self.visits else 0.0
-
-
-class Memory:
-    """Where the engine would put nodes: a byte of a random word, chosen by the place, decides between equal scores.
-
-    Children lie in runs of 2, 4, 8, ... places, the last run being as short as it can be, of an even length. Runs come one
-    after the other; one that does not fit into the rest of a chunk of 4096 places begins the next chunk.
-    """
-
-    CHUNK = 4096
-
-    def __init__(self) -> None:
-        self.free = self.end = 2  # the root has the first run
-
-    def add(self, parent: Node, child: Node, most: int) -> None:
-        """`most`: how many children there can be."""
-        number = len(parent.children)
-        is_first_of_run = (number + 2).bit_count() == 1  # 0, 2, 6, 14, ...
-        if is_first_of_run:
-            length = min(number + 2, most - number)
-            length += length % 2
-            if self.end - self.free < length:
-                self.free, self.end = self.end, self.end + self.CHUNK
-            parent.run = self.free - number
-            self.free += length
-        child.place = parent.run + number
-        parent.children.append(child)
-
-
-def random_move(game: Game, state: State, words: RandomWords) -> Move:
-    """The step of a playout where a player is to move."""
-    moves = game.legal_moves(state)
-    return moves[words.below(len(moves))]
 
 
 class Search:
@@ -345,7 +312,8 @@ class Search:
             if self.outcomes(state):
                 move = self.sample_outcome(self.game, state, self.words)
             else:
-                move = random_move(self.game, state, self.words)
+                moves = self.game.legal_moves(state)
+                move = moves[self.words.below(len(moves))]
                 made.append((self.game.player(state), move))
             state = self.game.apply(state, move)
             steps += 1
