@@ -11,14 +11,13 @@ Before: `state` is at a chance event. After: an outcome has been played on it; t
 
 import numpy as np
 
-from distmcts.kernels.atomics import keep_order
-from distmcts.kernels.family import child_number, first_child, next_child
+from distmcts.kernels.atomics import fetch_add, keep_order
+from distmcts.kernels.family import child_number, first_child, first_child_of, next_child
 from distmcts.kernels.jit import inner, switch
 from distmcts.kernels.layout import (
     BAD_PROBABILITIES,
     BREACH,
     BY_CHANCE,
-    CLASHES,
     EXPANDING_NODE,
     FINE,
     FULL,
@@ -31,19 +30,17 @@ from distmcts.kernels.modes import uses, without
 from distmcts.kernels.node import (
     child_count,
     is_complete,
-    is_expanding,
     move_of,
-    publish_status,
-    put_new,
     status_of,
     visits_in,
     visits_of,
 )
-from distmcts.kernels.place import add_family, place_for_child, put_newborn_on_path
+from distmcts.kernels.place import add_family, place_for_child, put_newborn_on_path, take_unborn_off_path
 from distmcts.kernels.rng import random_below, random_rank, random_share
 from distmcts.kernels.rules import CHANCE, apply, chance_outcomes, sample_outcome, state_hash
+from distmcts.kernels.states import copy_state
 from distmcts.kernels.tags import in_python, knows_chance
-from distmcts.kernels.updates import claim, in_flight_at_birth
+from distmcts.kernels.updates import offer_move, publish
 
 ROUNDING = 1e-6  # by so much the sum of probabilities may differ from 1
 OUTCOME_LIMIT = 1 << 31
@@ -88,7 +85,7 @@ def ask_and_draw(game, mode, tree, worker, shared, node):
     index = draw_index(worker.probabilities, count, worker.rng)
     apply(game, worker.state, worker.outcomes[index])
     if not is_complete(status_of(tree, node)):
-        return np.int64(NONE)  # no room, or another worker is adding them: the playout starts from the outcome
+        return np.int64(NONE)  # no room: the playout starts from the outcome
     return child_number(tree, node, index)
 
 
@@ -140,9 +137,9 @@ def draw_known(tree, worker, node, known):
 
 
 @inner
-def find_outcome(tree, node, mark, start):
+def find_outcome(tree, node, status, mark, start):
     """The child with this hash among those from number `start` on; NONE if there is none."""
-    at = first_child(tree, node)
+    at = first_child_of(tree, node, status)
     for _ in range(start):
         at = next_child(tree, at)
     while at.child != NONE and tree.hashes[at.child] != mark:
@@ -151,30 +148,45 @@ def find_outcome(tree, node, mark, start):
 
 
 @inner
+def mark_after(game, worker, outcome):
+    """The hash of the position after an outcome of the chance event that `worker.trial` begins with."""
+    before, after = worker.trial[: game.state_words], worker.trial[game.state_words :]
+    copy_state(before, after)
+    apply(game, after, outcome)
+    return np.int64(state_hash(game, after))
+
+
+@inner
 def add_outcome(game, mode, tree, worker, simulation, node, outcome, mark, looked_at):
-    """A new child for an outcome that is none of the first `looked_at` ones; the child, and whether it is new."""
+    """A new child for an outcome that is none of the first `looked_at` ones; the child, and whether it is new.
+
+    Where another worker has begun to add its own outcome, and has not finished, that is done for it.
+    """
     slot = worker.slot
     slot[EXPANDING_NODE] = node + 1
     keep_order()
-    status = status_of(tree, node)
-    if is_expanding(status) or not claim(mode, tree, node, status):
-        slot[EXPANDING_NODE] = 0
-        slot[CLASHES] += 1
-        return np.int64(NONE), False
-    known = child_count(status)
-    child = find_outcome(tree, node, mark, looked_at)  # another worker may have been faster
-    is_new = child == NONE
-    if is_new:
-        child = place_for_child(game, tree, worker, node, known, known + RUN_LIMIT, False)
+    is_new = False
+    while True:
+        status = status_of(tree, node)
+        known = child_count(status)
+        child = find_outcome(tree, node, status, mark, looked_at)  # another worker may have been faster
+        if child != NONE:
+            break
+        looked_at = known
+        child = place_for_child(game, mode, tree, worker, node, known, known + RUN_LIMIT, False)
         if child == NONE:
             slot[FULL] += 1
-            is_new = False
-        else:
-            put_new(game, tree, child, outcome, in_flight_at_birth(mode))
-            tree.hashes[child] = mark
-            put_newborn_on_path(simulation, child)
-            status = (status + 1) | BY_CHANCE
-    publish_status(tree, node, status)
+            break
+        offered = offer_move(game, mode, tree, child, outcome)
+        is_own = offered == outcome
+        tree.hashes[child] = mark if is_own else mark_after(game, worker, offered)
+        put_newborn_on_path(mode, tree, simulation, child)
+        if publish(mode, tree, node, status, (status + 1) | BY_CHANCE):
+            if is_own:
+                is_new = True
+                break
+            fetch_add(tree.extra, child, -1)  # nobody has evaluated it yet
+        take_unborn_off_path(mode, tree, worker, simulation, child)
     keep_order()
     slot[EXPANDING_NODE] = 0
     return child, is_new
@@ -193,20 +205,22 @@ def _no_chance(game, mode, tree, worker, simulation, shared, node, counts, setti
 
 @pass_chance.when(uses("hashed"))
 def _pass_hashed(game, mode, tree, worker, simulation, shared, node, counts, settings):
-    known = child_count(status_of(tree, node))
+    status = status_of(tree, node)
+    known = child_count(status)
     if known > 0 and settings.chance_widening > 0.0:
         visits = np.float64(visits_in(counts))
         if known >= np.ceil(settings.chance_widening * visits**settings.chance_widening_power):
             child = draw_known(tree, worker, node, known)
             apply(game, worker.state, move_of(game, tree, child))
             return child, False
+    copy_state(worker.state, worker.trial[: game.state_words])  # for `mark_after`
     outcome = np.int64(sample_outcome(game, worker.state, worker.rng))
     if not 0 <= outcome < OUTCOME_LIMIT:
         worker.slot[BREACH] = MOVE_OUT_OF_RANGE
         return np.int64(NONE), False
     apply(game, worker.state, outcome)
     mark = np.int64(state_hash(game, worker.state))
-    child = find_outcome(tree, node, mark, 0)
+    child = find_outcome(tree, node, status, mark, 0)
     if child != NONE:
         return child, False
     return add_outcome(game, mode, tree, worker, simulation, node, outcome, mark, known)

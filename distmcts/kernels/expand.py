@@ -1,8 +1,10 @@
 """Expansion: give a node one more child, for one of its moves that has none yet: a random one, or the best of some (sampled.py).
 
 Before: `worker.state` is the node's position. After: the node has one child more, or COMPLETE is set, or nothing has changed
-because memory is used up, another worker is at it, or the game breaks its contract. Memory: one node per call, plus the free
-places of the last run.
+because memory is used up or the game breaks its contract. Memory: one node per call, plus the free places of the last run.
+
+Other workers may be adding children to the same node. What is there already is taken as it is: the place of the next child, and
+its move if another has written it. Whoever raises the node's count has created the child, and the others try the one after it.
 """
 
 import numpy as np
@@ -12,12 +14,12 @@ from distmcts.kernels.contract import breach_of_list
 from distmcts.kernels.family import child_by_move
 from distmcts.kernels.hooks import file_child
 from distmcts.kernels.jit import inner, switch
-from distmcts.kernels.layout import BREACH, CLASHES, COMPLETE, EXPANDING_NODE, FINE, FULL, MOVE_OUT_OF_RANGE, NONE, STAMP
-from distmcts.kernels.node import child_count, is_complete, is_expanding, publish_status, put_new, status_of
-from distmcts.kernels.place import place_for_child, put_newborn_on_path
+from distmcts.kernels.layout import BREACH, COMPLETE, EXPANDING_NODE, FINE, FULL, MOVE_OUT_OF_RANGE, NONE, STAMP
+from distmcts.kernels.node import child_count, is_complete, move_of, status_of
+from distmcts.kernels.place import place_for_child, put_newborn_on_path, take_unborn_off_path
 from distmcts.kernels.rng import random_below, random_rank
 from distmcts.kernels.rules import OVER, legal_moves, move_count
-from distmcts.kernels.updates import claim, in_flight_at_birth
+from distmcts.kernels.updates import offer_move, publish
 
 TRIES = 8  # for a rank that is not in the tree yet; ranks are so many that one is nearly always enough
 
@@ -29,39 +31,36 @@ def expand(game, mode, tree, worker, simulation, shared, node, mover, settings):
     status = status_of(tree, node)
     if is_complete(status):
         return np.int64(NONE)
+    if mover == OVER and child_count(status) == 0:
+        publish(mode, tree, node, status, status | COMPLETE)
+        return np.int64(NONE)
     slot[EXPANDING_NODE] = node + 1
     keep_order()
-    if is_expanding(status) or not claim(mode, tree, node, status):
-        slot[EXPANDING_NODE] = 0
-        slot[CLASHES] += 1
-        return np.int64(NONE)
-
-    count = child_count(status)
     child = np.int64(NONE)
-    if count == 0 and mover == OVER:
-        status |= COMPLETE
-    else:
-        legal = list_moves(game, worker)
-        move = np.int64(-1)
-        if legal > 0:
-            child = place_for_child(game, tree, worker, node, count, legal, not game.has_ranks or legal <= game.max_moves)
-            if child == NONE:
-                slot[FULL] += 1
-            else:
-                move = pick_move(game, mode, tree, worker, shared, node, mover, count, legal, settings)
-                if move >= game.move_limit and legal <= game.max_moves:
-                    slot[BREACH] = MOVE_OUT_OF_RANGE
-                    move = np.int64(-1)
+    legal = list_moves(game, worker)
+    while legal > 0 and not is_complete(status):
+        count = child_count(status)
+        child = place_for_child(game, mode, tree, worker, node, count, legal, not game.has_ranks or legal <= game.max_moves)
+        if child == NONE:
+            slot[FULL] += 1
+            break
+        move = move_of(game, tree, child)  # if another worker was here first
         if move < 0:
-            child = np.int64(NONE)
-        else:
-            put_new(game, tree, child, move, in_flight_at_birth(mode))
-            file_child(game, mode, tree, worker, shared, mover, child, move)
-            put_newborn_on_path(simulation, child)
-            status += 1
-            if count + 1 == legal:
-                status |= COMPLETE
-    publish_status(tree, node, status)
+            move = pick_move(game, mode, tree, worker, shared, node, mover, count, legal, settings)
+            if move >= game.move_limit and legal <= game.max_moves:
+                slot[BREACH] = MOVE_OUT_OF_RANGE
+                move = np.int64(-1)
+            if move < 0:
+                child = np.int64(NONE)
+                break
+            move = offer_move(game, mode, tree, child, move)
+        file_child(game, mode, tree, worker, shared, mover, child, move)
+        put_newborn_on_path(mode, tree, simulation, child)
+        if publish(mode, tree, node, status, status + 1 + (COMPLETE if count + 1 == legal else 0)):
+            break
+        take_unborn_off_path(mode, tree, worker, simulation, child)
+        child = np.int64(NONE)
+        status = status_of(tree, node)
     keep_order()
     slot[EXPANDING_NODE] = 0
     return child

@@ -111,8 +111,8 @@ def _not_in_batches(label: str) -> Refusal:
 
 
 FEATURES = (
-    # What a game brings, and no setting switches on: more than 2^31 moves, whose upper half is in a column; rules in Python.
-    Feature("ranks", lambda settings, game: game.has_ranks, columns=(Column("high", "i4"),), shapes_selection=False),
+    # What a game brings, and no setting switches on: more than 2^31 moves, which need a column; rules in Python.
+    Feature("ranks", lambda settings, game: game.has_ranks, columns=(Column("ranks", "i8"),), shapes_selection=False),  # 1 + move
     Feature(
         "python",
         lambda settings, game: game.in_python,

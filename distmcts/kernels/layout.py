@@ -19,14 +19,18 @@ One record is four int64 words, the last two of them read as four int32 halves. 
   value_sum    word 1     sum of rewards, fixed point; written together with `counts`     any, within visits * SCALE
                           (16-byte compare-and-swap), so that a visit without its
                           reward never exists
-  first        half 4     start of the first run; by the holder of EXPANDING              0 to a node, once
-  children     half 5     status: how many children, + COMPLETE when no legal move is     count up; EXPANDING 0 to 1 by
-                          left, + BY_CHANCE when they are outcomes of a chance event,     compare-and-swap, back by the same
-                          + EXPANDING while one worker adds a child. Released after the   worker; COMPLETE, BY_CHANCE 0 to 1,
-                          child's move is written: a count that is read covers moves      once
-  move         half 6     the move that leads here; by the creator, before `children`     once
-  next         half 7     start of a later run of the same family (runs.py); by the       0 to a node, once
-                          holder of EXPANDING
+  first        half 4     start of the first run; by whoever adds a child; swap           0 to a node, once
+  children     half 5     status: how many children, + COMPLETE when no legal move is     count up by 1, or from 0 to all;
+                          left, + BY_CHANCE when they are outcomes of a chance event.     COMPLETE, BY_CHANCE 0 to 1, once
+                          Swapped after all of a child is written: a count that is
+                          read covers moves. Whoever swaps it has created the child
+  move         half 6     1 + the move that leads here, before `children`; swap           0 to a move, once
+  next         half 7     start of a later run of the same family (runs.py); swap         0 to a node, once
+
+Where workers share a tree, nobody is kept out of a node while another adds a child to it, and nobody waits. All of them write
+down the same next child: its place, its move, each by one compare-and-swap that the first one wins. Whoever then raises the count
+has created it; the others go on with the child after it. What a worker that lost its core, or its life, left behind is finished
+by the next one who comes (expand.py, chance.py; whole families: place.py).
 
 Columns of their own:
 
@@ -86,7 +90,6 @@ IN_FLIGHT_MASK = ONE_VISIT - 1
 IN_FLIGHT_LIMIT = IN_FLIGHT_MASK // 2  # of all workers together: the count must not run over
 SCALE = 1 << 22  # 2^40 visits of reward 1 fill 62 bits: exact up to 10^12 simulations
 
-EXPANDING = 1 << 30
 COMPLETE = 1 << 29
 BY_CHANCE = 1 << 28
 CHILD_COUNT_MASK = BY_CHANCE - 1
@@ -105,7 +108,7 @@ MAX_PLAYERS = 8
 
 ALLOCATED = 0  # nodes handed out in chunks so far; atomic add; only up
 CAPACITY = 1
-CHUNK = 2  # nodes a worker reserves at a time
+CHUNK = 2  # nodes a worker reserves at a time. All memory that is not in use is 0
 HEAP_WORDS = 8
 
 # ---- control words of a search (int64 array; each on a cache line of its own) ---------------------------------------------
@@ -151,7 +154,7 @@ PENDING_WORDS = 1 + MAX_PLAYERS  # visits, then the rewards of every player
 
 # ---- a worker's slot (int64 array) ----------------------------------------------------------------------------------------
 
-EXPANDING_NODE = 0  # 1 + node being given a child; 0: none
+EXPANDING_NODE = 0  # 1 + node being given children; 0: none
 PENDING_RUN = 1  # start of a run that is reserved but may not be linked yet
 PENDING_SIZE = 2
 CHUNK_NEXT = 3  # the worker's own reserve of nodes
@@ -168,7 +171,7 @@ TURN = 13  # simulated workers: whose turn it is; only up
 HEARTBEAT = 14  # grows while the worker is alive
 DOING = 15  # what the worker is at, for whoever watches: SELECTING, PLAYING, ...
 LOCK_SPINS = 16  # turns spent waiting for locks
-CLASHES = 17  # times a node was being expanded by another worker
+CLASHES = 17  # times another worker was faster in adding a child
 FULL = 18  # times there was no room for a child
 EVALUATIONS = 19  # asked of the game
 CACHE_HITS = 20  # found in the cache instead

@@ -14,7 +14,6 @@ from distmcts.kernels.layout import (
     CHILDREN,
     COMPLETE,
     COUNTS,
-    EXPANDING,
     FIRST,
     HALVES,
     MOVE,
@@ -23,9 +22,6 @@ from distmcts.kernels.layout import (
     VALUE_SUM,
     WORDS,
 )
-
-_LOW = np.int64((1 << 32) - 1)
-_SIGN = np.int64(1 << 31)
 
 _child_count = inner(layout.child_count)
 visits_in = inner(layout.visits_in)
@@ -100,31 +96,20 @@ def is_complete(status):
 
 
 @inner
-def is_expanding(status):
-    return status & EXPANDING != 0
-
-
-@inner
 def is_by_chance(status):
     return status & BY_CHANCE != 0
 
 
 @inner
-def put_expanding(tree, node, status):
-    """Set EXPANDING, for whoever is alone with the node."""
-    tree.halves[node * HALVES + CHILDREN] = status | EXPANDING
-
-
-@inner
-def swap_expanding(tree, node, status):
-    """Set EXPANDING if the status is still this; whether it was."""
-    return compare_and_swap(tree.halves, node * HALVES + CHILDREN, status, status | EXPANDING)
-
-
-@inner
-def publish_status(tree, node, status):
+def put_status(tree, node, status):
     """Release: whoever reads the new count sees the new children."""
     store(tree.halves, node * HALVES + CHILDREN, status)
+
+
+@inner
+def swap_status(tree, node, status, new_status):
+    """The same, if the status is still the old one; whether it was."""
+    return compare_and_swap(tree.halves, node * HALVES + CHILDREN, status, new_status)
 
 
 @inner
@@ -140,41 +125,59 @@ def next_of(tree, node):
 
 
 @inner
-def set_first(tree, node, run):
+def put_first(tree, node, run):
     tree.halves[node * HALVES + FIRST] = run
 
 
 @inner
-def set_next(tree, node, run):
+def put_next(tree, node, run):
     tree.halves[node * HALVES + NEXT] = run
 
 
+@inner
+def swap_first(tree, node, run):
+    """If there is no first run yet; whether there was none."""
+    return compare_and_swap(tree.halves, node * HALVES + FIRST, NONE, run)
+
+
+@inner
+def swap_next(tree, node, run):
+    """If the node leads to no run yet; whether it led to none."""
+    return compare_and_swap(tree.halves, node * HALVES + NEXT, NONE, run)
+
+
 # ---- the move ---------------------------------------------------------------------------------------------------------------
+# It is kept in a column of its own, `ranks`, where a game has more than 2^31 moves.
 
 
 @inner
 def move_of(game, tree, node):
-    """The move that leads here; its upper half is in a column of its own where a game has more than 2^31 moves."""
-    low = np.int64(load(tree.halves, node * HALVES + MOVE))
+    """The move that leads here; -1 if none was written yet."""
     if game.has_ranks:
-        return (np.int64(load(tree.high, node)) << 32) | (low & _LOW)
-    return low
+        return load(tree.ranks, node) - 1
+    return np.int64(load(tree.halves, node * HALVES + MOVE)) - 1
 
 
 @inner
-def set_move(game, tree, node, move):
+def put_move(game, tree, node, move):
+    """A plain store, for whoever is alone with the node."""
     if game.has_ranks:
-        tree.halves[node * HALVES + MOVE] = ((move & _LOW) ^ _SIGN) - _SIGN
-        tree.high[node] = move >> 32
+        tree.ranks[node] = move + 1
     else:
-        tree.halves[node * HALVES + MOVE] = move
+        tree.halves[node * HALVES + MOVE] = move + 1
 
 
 @inner
-def put_new(game, tree, node, move, in_flight):
-    """A node without visits, children and past, which nobody else can see yet."""
-    put_counts(tree, node, packed(0, in_flight))
-    put_value_sum(tree, node, 0)
-    set_first(tree, node, NONE)
-    tree.halves[node * HALVES + CHILDREN] = 0
-    set_move(game, tree, node, move)
+def swap_move(game, tree, node, move):
+    """Write a move if there is none yet; whether there was none."""
+    if game.has_ranks:
+        return compare_and_swap(tree.ranks, node, 0, move + 1)
+    return compare_and_swap(tree.halves, node * HALVES + MOVE, 0, move + 1)
+
+
+@inner
+def put_blank(game, tree, node):
+    """Make a node that was written to, and that nobody else has seen, like one that was not."""
+    put_move(game, tree, node, np.int64(-1))
+    put_next(tree, node, NONE)
+    tree.extra[node] = 0

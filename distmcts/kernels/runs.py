@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from distmcts.kernels import layout
-from distmcts.kernels.jit import inner
-from distmcts.kernels.layout import FIRST_RUN
-from distmcts.kernels.node import first_of, next_of, set_first, set_next
+from distmcts.kernels.jit import inner, switch
+from distmcts.kernels.layout import FIRST_RUN, LOCK_FREE
+from distmcts.kernels.modes import follows
+from distmcts.kernels.node import first_of, next_of, put_first, put_next, swap_first, swap_next
 
 link_holder = inner(layout.link_holder)
 size_after = inner(layout.size_after)
@@ -44,10 +45,34 @@ def run_after(tree, run):
     return Run(next_of(tree, holder), np.int64(size_after(run.size)), number, run.first)
 
 
+@switch
+def link_first(mode, tree, node, start):
+    """Let a node's first run begin here; False if another worker was faster."""
+    put_first(tree, node, start)
+    return True
+
+
+@link_first.when(follows(LOCK_FREE))
+def _swap_first(mode, tree, node, start):
+    return swap_first(tree, node, start)
+
+
+@switch
+def link_next(mode, tree, node, start):
+    """Let a node lead to a run that begins here; False if another worker was faster."""
+    put_next(tree, node, start)
+    return True
+
+
+@link_next.when(follows(LOCK_FREE))
+def _swap_next(mode, tree, node, start):
+    return swap_next(tree, node, start)
+
+
 @inner
-def link_run(tree, node, before, number, start):
-    """Let a node's run number `number` begin at `start`; `before` is the run before it, if there is one."""
+def link_run(mode, tree, node, before, number, start):
+    """Let a node's run number `number` begin at `start`; `before` is the run before it, if there is one. Where it begins then."""
     if number == 0:
-        set_first(tree, node, start)
-    else:
-        set_next(tree, link_holder(before.first, before.start, number), start)
+        return start if link_first(mode, tree, node, start) else first_of(tree, node)
+    holder = link_holder(before.first, before.start, number)
+    return start if link_next(mode, tree, holder, start) else next_of(tree, holder)

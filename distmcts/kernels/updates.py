@@ -1,4 +1,4 @@
-"""The write protocol: how workers count what is under way, claim a node, and add what they found. One body for each protocol.
+"""The write protocol: how workers count what is under way, add children, and add what they found. One body for each protocol.
 
 A lock is taken and released here and nowhere else. layout.py lists the protocols.
 """
@@ -23,12 +23,15 @@ from distmcts.kernels.node import (
     add_to_counts,
     counts_of,
     fetch_node,
+    move_of,
     packed,
     put_counts,
-    put_expanding,
+    put_move,
+    put_status,
     put_value_sum,
-    swap_expanding,
+    swap_move,
     swap_statistics,
+    swap_status,
     value_sum_of,
 )
 
@@ -125,29 +128,59 @@ def _read_locked(mode, tree, worker, child):
 
 
 # ---- expansion ------------------------------------------------------------------------------------------------------------
+# Where a lock is held, or the tree is one's own, nobody can come between: plain stores do.
 
 
 @switch
-def claim(mode, tree, node, status):
-    """Set EXPANDING at a node whose status was this; False if another worker was faster."""
-    return swap_expanding(tree, node, status)
+def offer_move(game, mode, tree, child, move):
+    """Write the move of a child that is not published yet; the move that is there then, perhaps another worker's."""
+    put_move(game, tree, child, move)
+    return move
 
 
-@claim.when(is_alone)
-def _claim_alone(mode, tree, node, status):
-    put_expanding(tree, node, status)
+@offer_move.when(is_atomic)
+def _offer_first(game, mode, tree, child, move):
+    if swap_move(game, tree, child, move):
+        return move
+    return move_of(game, tree, child)
+
+
+@switch
+def publish(mode, tree, node, status, new_status):
+    """Let others see what was added to a node; False if another worker was faster, and the status is no longer what it was."""
+    put_status(tree, node, new_status)
     return True
 
 
+@publish.when(is_atomic)
+def _publish_first(mode, tree, node, status, new_status):
+    return swap_status(tree, node, status, new_status)
+
+
 @switch
-def in_flight_at_birth(mode):
-    """What a new child starts with: the simulation that creates it, if such things are counted."""
-    return 1
+def enter_newborn(mode, tree, child):
+    """Count the simulation in flight at a child that is about to be published."""
+    put_counts(tree, child, packed(0, 1))
 
 
-@in_flight_at_birth.when(is_alone)
-def _none_in_flight(mode):
-    return 0
+@enter_newborn.when(is_alone)
+def _not_counted(mode, tree, child):
+    pass
+
+
+@enter_newborn.when(is_atomic)
+def _enter_newborn_atomically(mode, tree, child):
+    add_to_counts(tree, child, packed(0, 1))
+
+
+@switch
+def leave_unborn(mode, tree, child):
+    """Take back what `enter_newborn` did: another worker has published the child."""
+
+
+@leave_unborn.when(is_atomic)
+def _leave_unborn_atomically(mode, tree, child):
+    add_to_counts(tree, child, packed(0, -1))
 
 
 # ---- on the way up --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 1. Every node is reached once, lies inside the allocated part, and no two children of a node have the same move.
 2. visits = 1 + extra + the children's visits (without the 1 for the root), for every node.
-3. Nothing is in flight, nobody is expanding, no lock is held, every worker is idle.
+3. Nothing is in flight, no lock is held, every worker is idle.
 4. No value sum is larger than its visits allow.
 """
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from distmcts.errors import DistmctsError
 from distmcts.kernels.layout import (
-    EXPANDING,
     GLOBAL_LOCK,
     IDLE,
     ROOT,
@@ -71,7 +70,8 @@ def audit_tree(tree: Tree) -> Audit:
         if above is not None:
             _check_family(fields, visits, tree, above, nodes, parents, depth == 1, report)
         report("in flight at rest", nodes[in_flight_in(fields.counts[nodes]) != 0])
-        report("being expanded at rest", nodes[(fields.children[nodes] & EXPANDING) != 0])
+        if depth:
+            report("without a move", nodes[moves_of(tree, nodes) < 0])
         too_much = np.abs(fields.value_sum[nodes].astype(float)) > visits[nodes].astype(float) * SCALE
         report("value sum beyond visits", nodes[too_much])
         reached += nodes.size

@@ -47,6 +47,7 @@ def _moved(tree: Tree, node: int, starts: np.ndarray, rooms: np.ndarray, new_sta
     fields = columns(moved)
     fields.next[ROOT] = NONE  # it led to siblings, which are gone
     fields.move[ROOT] = 0
+    moved.ranks[ROOT] = 0
     for links in (fields.first, fields.next):
         linked = links != NONE
         links[linked] = new_starts[np.searchsorted(starts, links[linked])]

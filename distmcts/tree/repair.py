@@ -1,9 +1,9 @@
 """What a dead worker left half done, finished or taken back from its journals.
 
 Two steps. `release` runs at once, while others may be waiting for the dead worker's locks. The rest runs when all living
-workers of the tree stand still between two simulations: `reopen` gives back what the dead were adding children to, then
-`repair` takes the records of their simulations. Then the conservation laws hold for every node but those on these paths, and
-tell which of their updates have arrived.
+workers of the tree stand still between two simulations: `take_back` sees to memory that the dead had reserved, then `repair`
+takes the records of their simulations. Then the conservation laws hold for every node but those on these paths, and tell which
+of their updates have arrived.
 
 A playout that was finished is not thrown away: its backup is completed. A path without a result is taken back.
 
@@ -23,10 +23,7 @@ from distmcts.kernels.layout import (
     BREACH,
     CHUNK_NEXT,
     DEPTH,
-    DESCENT,
     DONE,
-    EVALUATED,
-    EXPANDING,
     EXPANDING_NODE,
     FINISHED,
     GLOBAL_LOCK,
@@ -55,7 +52,7 @@ from distmcts.kernels.layout import (
     stage_in,
     visits_in,
 )
-from distmcts.tree.view import child_nodes, columns, runs, visits
+from distmcts.tree.view import child_nodes, column_sizes, columns, runs, visits
 
 
 def simulations_of(worker: Worker) -> list[Simulation]:
@@ -93,15 +90,16 @@ def _finish_torn_store(tree: Tree, simulation: Simulation) -> None:
 # ---- when all stand still -------------------------------------------------------------------------------------------------
 
 
-def reopen(tree: Tree, worker: Worker) -> None:
-    """Open the node again that the dead worker was adding to, and take an unlinked run back into its chunk."""
+def take_back(tree: Tree, worker: Worker) -> None:
+    """Take nodes that the dead worker had reserved, and had not linked, back into its chunk."""
     slot = worker.slot
     node = int(slot[EXPANDING_NODE]) - 1
     if node >= 0:
-        columns(tree).children[node] &= ~np.int32(EXPANDING)
-        run = int(slot[PENDING_RUN])
+        run, end = int(slot[PENDING_RUN]), int(slot[PENDING_RUN] + slot[PENDING_SIZE])
         linked = [int(start[0]) for start, *_ in runs(columns(tree), np.array([node]))]
-        if run and run not in linked and slot[CHUNK_NEXT] == run + slot[PENDING_SIZE]:
+        if run and run not in linked and slot[CHUNK_NEXT] in (run, end):
+            for name, size in column_sizes(tree).items():
+                getattr(tree, name)[run * size : end * size] = 0
             slot[CHUNK_NEXT] = run
     for field in (EXPANDING_NODE, PENDING_RUN, TAKEN, BREACH):
         slot[field] = 0
@@ -110,9 +108,8 @@ def reopen(tree: Tree, worker: Worker) -> None:
 def repair(tree: Tree, simulations: list[Simulation]) -> int:
     """Bring the tree to rest; return how many simulations were completed. The caller sees to it that nobody else touches it."""
     under_way = [simulation for simulation in simulations if simulation.journal[STAGE] != IDLE]
-    for simulation in under_way:
-        if _stage(simulation) in (DESCENT, EVALUATED) and simulation.journal[BORN] and _is_published(tree, simulation):
-            tree.extra[_last(simulation)] -= 1  # its creator will never evaluate it
+    for node in _abandoned(tree, under_way):
+        tree.extra[node] -= 1  # its creator will never evaluate it
     _complete_updates(tree, [Debt(simulation) for simulation in under_way])
     for simulation in under_way:
         _clear_path(tree, simulation)
@@ -120,6 +117,16 @@ def repair(tree: Tree, simulations: list[Simulation]) -> int:
     for simulation in under_way:
         simulation.journal[[STAGE, DEPTH, BORN]] = 0
     return completed
+
+
+def _abandoned(tree: Tree, under_way: list[Simulation]) -> set[int]:
+    """New nodes whose creators died before they had a result.
+
+    Several may have been about to publish the same child. One of them did, and if one got further than that, it was that one.
+    """
+    newborn = [simulation for simulation in under_way if simulation.journal[BORN] and _is_published(tree, simulation)]
+    backed_up = {_last(simulation) for simulation in newborn if _stage(simulation) == BACKUP}
+    return {_last(simulation) for simulation in newborn} - backed_up
 
 
 def _stage(simulation: Simulation) -> int:
@@ -236,6 +243,6 @@ def _is_published(tree: Tree, simulation: Simulation) -> bool:
 def repair_after(tree: Tree, dead: list[Worker]) -> None:
     """All that dead workers of a tree left, after `release`."""
     for worker in dead:
-        reopen(tree, worker)
+        take_back(tree, worker)
     completed = repair(tree, [simulation for worker in dead for simulation in simulations_of(worker)])
     dead[0].slot[FINISHED] += completed

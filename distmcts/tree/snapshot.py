@@ -13,7 +13,7 @@ from distmcts.kernels.layout import ALLOCATED, CAPACITY, CHUNK_END, CHUNK_NEXT
 from distmcts.tree.memory import Arrays
 from distmcts.tree.view import column_sizes, nodes_used
 
-FORMAT = 2
+FORMAT = 3
 
 
 class Snapshot(NamedTuple):

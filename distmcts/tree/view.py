@@ -62,8 +62,8 @@ class Child(NamedTuple):
 
 def moves_of(tree: Tree, nodes: np.ndarray) -> np.ndarray:
     """The moves that lead to some nodes."""
-    low = columns(tree).move[nodes].astype(np.int64)
-    return low if tree.high.size == 1 else (tree.high[nodes].astype(np.int64) << 32) | (low & 0xFFFFFFFF)
+    kept = tree.ranks if tree.ranks.size > 1 else columns(tree).move
+    return kept[nodes].astype(np.int64) - 1
 
 
 class Reader:
@@ -75,16 +75,14 @@ class Reader:
         self.value_sums = memoryview(fields.value_sum)
         self._first = memoryview(fields.first)
         self._children = memoryview(fields.children)
-        self._move = memoryview(fields.move)
+        self._move = memoryview(tree.ranks if tree.ranks.size > 1 else fields.move)
         self._next = memoryview(fields.next)
-        self._high = memoryview(tree.high) if tree.high.size > 1 else None
 
     def visits(self, node: int) -> int:
         return visits_in(self.counts[node])
 
     def move(self, node: int) -> int:
-        low = self._move[node]
-        return low if self._high is None else (self._high[node] << 32) | (low & 0xFFFFFFFF)
+        return self._move[node] - 1
 
     def children(self, node: int) -> list[int]:
         """In the order they were added."""

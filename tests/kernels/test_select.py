@@ -80,7 +80,7 @@ def family(children: list[tuple[int, int, float]]) -> tuple[Tree, Worker, list[i
     for move, (node, (visits, in_flight, value_sum)) in enumerate(zip(nodes, children, strict=True)):
         fields.counts[node] = packed(visits, in_flight)
         fields.value_sum[node] = round(value_sum * SCALE)
-        fields.move[node] = move
+        fields.move[node] = 1 + move
     fields.children[ROOT] = len(children) | COMPLETE
     return tree, worker, nodes
 

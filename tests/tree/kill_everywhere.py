@@ -95,8 +95,11 @@ class KillAt:
         if event == "line":
             self.left -= 1
             if self.left < 0:
-                raise Killed
+                self.strike()
         return self.on_line
+
+    def strike(self) -> None:
+        raise Killed
 
 
 class Bench:
