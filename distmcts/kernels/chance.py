@@ -72,8 +72,20 @@ def breach_of_outcomes(game, worker, count):
     return FINE if is_fine else BAD_PROBABILITIES
 
 
+@switch
+def draw_outcome(game, mode, worker, simulation, count):
+    """The number of an outcome, by `worker.probabilities`. Some are drawn beforehand (draws.py)."""
+    return draw_index(worker.probabilities, count, worker.rng)
+
+
+@switch
+def draw_sample(game, mode, worker, simulation, settings):
+    """An outcome, as the game throws its dice."""
+    return np.int64(sample_outcome(game, worker.state, worker.rng))
+
+
 @inner
-def ask_and_draw(game, mode, tree, worker, shared, node):
+def ask_and_draw(game, mode, tree, worker, simulation, shared, node):
     """Ask the game for the outcomes, add them if they are not there, and draw one of them."""
     count = np.int64(chance_outcomes(game, worker.state, worker.outcomes, worker.probabilities))
     if not is_complete(status_of(tree, node)):
@@ -82,7 +94,7 @@ def ask_and_draw(game, mode, tree, worker, shared, node):
             worker.slot[BREACH] = breach
             return np.int64(NONE)
         add_family(game, mode, tree, worker, shared, node, CHANCE, worker.outcomes, worker.probabilities, count, BY_CHANCE)
-    index = draw_index(worker.probabilities, count, worker.rng)
+    index = draw_outcome(game, mode, worker, simulation, count)
     apply(game, worker.state, worker.outcomes[index])
     if not is_complete(status_of(tree, node)):
         return np.int64(NONE)  # no room: the playout starts from the outcome
@@ -90,30 +102,29 @@ def ask_and_draw(game, mode, tree, worker, shared, node):
 
 
 @inner
-def draw_child(tree, worker, node):
+def draw_child(game, mode, tree, worker, simulation, node):
     """One of the outcomes in the tree, by the probabilities that are kept there."""
-    share = random_share(worker.rng)
+    count = np.int64(0)
     at = first_child(tree, node)
-    while True:
-        child = at.child
+    while at.child != NONE:
+        worker.probabilities[count] = np.float64(tree.priors[at.child])
+        count += 1
         at = next_child(tree, at)
-        share -= np.float64(tree.priors[child])
-        if share < 0.0 or at.child == NONE:
-            return child
+    return child_number(tree, node, draw_outcome(game, mode, worker, simulation, count))
 
 
 @switch
-def pass_enumerated(game, mode, tree, worker, shared, node):
+def pass_enumerated(game, mode, tree, worker, simulation, shared, node):
     """Play an outcome by its probability; the child it leads to. Compiled rules are asked: they are faster than memory."""
-    return ask_and_draw(game, mode, tree, worker, shared, node)
+    return ask_and_draw(game, mode, tree, worker, simulation, shared, node)
 
 
 @pass_enumerated.when(in_python)
-def _pass_without_asking(game, mode, tree, worker, shared, node):
+def _pass_without_asking(game, mode, tree, worker, simulation, shared, node):
     """Rules in Python are asked once for every node."""
     if not is_complete(status_of(tree, node)):
-        return ask_and_draw(game, mode, tree, worker, shared, node)
-    child = draw_child(tree, worker, node)
+        return ask_and_draw(game, mode, tree, worker, simulation, shared, node)
+    child = draw_child(game, mode, tree, worker, simulation, node)
     apply(game, worker.state, move_of(game, tree, child))
     return child
 
@@ -195,7 +206,7 @@ def add_outcome(game, mode, tree, worker, simulation, node, outcome, mark, looke
 @switch
 def pass_chance(game, mode, tree, worker, simulation, shared, node, counts, settings):
     """Play an outcome; the child it leads to (NONE: it could not be added, the playout starts here) and whether that is new."""
-    return pass_enumerated(game, mode, tree, worker, shared, node), False
+    return pass_enumerated(game, mode, tree, worker, simulation, shared, node), False
 
 
 @pass_chance.when(without(knows_chance))
@@ -214,7 +225,7 @@ def _pass_hashed(game, mode, tree, worker, simulation, shared, node, counts, set
             apply(game, worker.state, move_of(game, tree, child))
             return child, False
     copy_state(worker.state, worker.trial[: game.state_words])  # for `mark_after`
-    outcome = np.int64(sample_outcome(game, worker.state, worker.rng))
+    outcome = draw_sample(game, mode, worker, simulation, settings)
     if not 0 <= outcome < OUTCOME_LIMIT:
         worker.slot[BREACH] = MOVE_OUT_OF_RANGE
         return np.int64(NONE), False

@@ -51,14 +51,14 @@ def put_on_path(mode, simulation, node, mover):
 
 
 @switch
-def push(mode, tree, worker, simulation, shared, node, mover, is_outcome, settings):
+def push(game, mode, tree, worker, simulation, shared, node, mover, is_outcome, settings):
     """Put a node on the path and count the simulation in flight there; return its counts before."""
     put_on_path(mode, simulation, node, mover)
     return enter(mode, tree, worker, node, 1)
 
 
 @switch
-def begin_path(mode, tree, worker, simulation, shared, settings):
+def begin_path(game, mode, tree, worker, simulation, shared, settings):
     """Begin a simulation at the root; return the counts of the node where the path ends now."""
     journal = simulation.journal
     copy_state(shared.root_state, worker.state)
@@ -68,7 +68,7 @@ def begin_path(mode, tree, worker, simulation, shared, settings):
     keep_order()
     journal[STAGE] = DESCENT
     keep_order()
-    return push(mode, tree, worker, simulation, shared, ROOT, shared.control[ROOT_MOVER], False, settings)
+    return push(game, mode, tree, worker, simulation, shared, ROOT, shared.control[ROOT_MOVER], False, settings)
 
 
 @inner
@@ -82,7 +82,7 @@ def descend(game, mode, tree, worker, simulation, shared, settings):
     worker.slot[DOING] = SELECTING
     begin_simulation(mode, worker)
     bits = random_word(worker.rng)
-    counts = begin_path(mode, tree, worker, simulation, shared, settings)
+    counts = begin_path(game, mode, tree, worker, simulation, shared, settings)
     node = np.int64(simulation.path[journal[DEPTH] - 1])
     while journal[DEPTH] < MAX_DEPTH:
         mover = player_at(game, tree, worker, node)
@@ -108,7 +108,7 @@ def descend(game, mode, tree, worker, simulation, shared, settings):
             simulation.movers[journal[DEPTH] - 1] = seen_by
             unbind(mode, simulation, journal[DEPTH] - 1)
             break
-        counts = push(mode, tree, worker, simulation, shared, child, seen_by, is_chance, settings)
+        counts = push(game, mode, tree, worker, simulation, shared, child, seen_by, is_chance, settings)
         node = child
         if ends_here(game, mode, tree, node, counts):
             break

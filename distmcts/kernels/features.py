@@ -103,13 +103,6 @@ def _stays(settings: Any) -> bool:
     return settings.stay > 0 and not settings.scheme.takes_locks(settings.synchronisation)
 
 
-def _not_in_batches(label: str) -> Refusal:
-    return Refusal(
-        lambda settings, game, scheme: _stays(settings),
-        f"{label}: looks at every simulation on its way through the tree, so workers cannot stay below nodes; use stay=0 with it",
-    )
-
-
 FEATURES = (
     # What a game brings, and no setting switches on: more than 2^31 moves, which need a column; rules in Python.
     Feature("ranks", lambda settings, game: game.has_ranks, columns=(Column("ranks", "i8"),), shapes_selection=False),  # 1 + move
@@ -164,7 +157,6 @@ FEATURES = (
         selection="ucb1_tuned",
         columns=(Column("squares", "i8"),),  # sum of squared rewards, fixed point; atomic; only up
         is_exchanged=False,
-        refusals=(_not_in_batches("selection='ucb1_tuned'"),),
     ),
     Feature(
         "puct",
@@ -208,7 +200,6 @@ FEATURES = (
         notes_moves=True,
         is_exchanged=False,
         refusals=(
-            _not_in_batches("rave"),
             Refusal(
                 lambda settings, game, scheme: game.has_ranks and not game.has_rave_keys,
                 "rave: {game.name} has more moves than can be kept apart, and no RAVE keys for them",
@@ -241,7 +232,7 @@ FEATURES = (
         lambda settings, game: _stays(settings),
         file="quotas",
         settings=(Setting("stay", float, 0.0, {"ge": 0, "le": 1}, off=0.0),),  # of all workers together; 0: always from the root
-        buffers=(Buffer("carry", "i8", lambda game: 1 + game.players),),
+        buffers=(Buffer("carry", "i8", lambda game: 1 + 2 * game.players),),  # what a simulation brings up the path
         keeps_levels=True,
         shapes_selection=False,
     ),
@@ -256,7 +247,6 @@ FEATURES = (
         chance_columns=(PRIORS,),
         is_exchanged=False,
         refusals=(
-            _not_in_batches("solver"),
             Refusal(
                 lambda settings, game, scheme: game.players != 2,
                 "solver: {game.name} has {game.players} players; proofs are for two",

@@ -50,6 +50,27 @@ def bonus(mode, tree, child, visits, finished, mean, log_root, parent_visits, se
 
 
 @chain()
+def replay_moves(game, mode, tree, worker, simulation, opened):
+    """A simulation begins at an open level (quotas.py): the moves before it are those of the path."""
+
+
+@switch
+def carry_words(game, mode):
+    """How many words a carry has: visits and the rewards of all players, of several simulations together (quotas.py)."""
+    return 1 + game.players
+
+
+@chain()
+def fill_carry(game, mode, carry):
+    """A carry has the visits and rewards of one simulation: what else does a feature want to carry?"""
+
+
+@chain()
+def count_carry(game, mode, tree, node, mover, carry):
+    """A node of the path is given a carry, in one go."""
+
+
+@chain()
 def count_reward(mode, tree, node, visits, value):
     """A node of the path gets `visits` more visits, worth `value` together."""
 

@@ -138,6 +138,7 @@ BACKED_UP = 6  # in BACKUP: how many visits each node of the path gets
 BOUND_AT = 7  # in BACKUP, solver: 1 + position on the path whose bound counts from there up; 0: none yet
 REDO_COUNTS = 8  # where a plain store is used: what will be written
 REDO_VALUE = 9
+TAKEN = 10  # tickets taken and not yet used (tickets.py)
 JOURNAL_WORDS = 16
 
 # STAGE also says, where a worker stays below nodes (quotas.py), how many levels of the path are open, and which of the two copies
@@ -150,7 +151,8 @@ STAYING = 4  # between two simulations, with open levels
 STAGE_BITS = 8
 OPEN_BITS = 8
 STAY_DEPTH = 40  # levels that can be open
-PENDING_WORDS = 1 + MAX_PLAYERS  # visits, then the rewards of every player
+PENDING_WORDS = 1 + 2 * MAX_PLAYERS  # visits, then the rewards of every player, and the sums of their squares if these are used
+DRAWS = 256  # outcomes of chance that are drawn beforehand for one level (draws.py)
 
 # ---- a worker's slot (int64 array) ----------------------------------------------------------------------------------------
 
@@ -162,19 +164,18 @@ CHUNK_END = 4
 LOCKED_NODE = 5  # 1 + node whose lock is wanted or held
 LOCKED_CHILD = 6  # 1 + child whose lock is wanted or held at the same time
 SLOT_INDEX = 7  # 1 + number of this worker, as it stands in locks
-TAKEN = 8  # tickets taken and not yet used
-FINISHED = 9  # simulations finished in this search
-BREACH = 10  # how the game broke its contract, or FINE
-STAMP = 11  # marks moves that a node already has (expand.py)
-RAVE_STAMP = 12  # marks moves played in this simulation (rave.py)
-TURN = 13  # simulated workers: whose turn it is; only up
-HEARTBEAT = 14  # grows while the worker is alive
-DOING = 15  # what the worker is at, for whoever watches: SELECTING, PLAYING, ...
-LOCK_SPINS = 16  # turns spent waiting for locks
-CLASHES = 17  # times another worker was faster in adding a child
-FULL = 18  # times there was no room for a child
-EVALUATIONS = 19  # asked of the game
-CACHE_HITS = 20  # found in the cache instead
+FINISHED = 8  # simulations finished in this search
+BREACH = 9  # how the game broke its contract, or FINE
+STAMP = 10  # marks moves that a node already has (expand.py)
+RAVE_STAMP = 11  # marks moves played in this simulation (rave.py)
+TURN = 12  # simulated workers: whose turn it is; only up
+HEARTBEAT = 13  # grows while the worker is alive
+DOING = 14  # what the worker is at, for whoever watches: SELECTING, PLAYING, ...
+LOCK_SPINS = 15  # turns spent waiting for locks
+CLASHES = 16  # times another worker was faster in adding a child
+FULL = 17  # times there was no room for a child
+EVALUATIONS = 18  # asked of the game
+CACHE_HITS = 19  # found in the cache instead
 SLOT_WORDS = 24
 
 NO_BOUND = 1 << 62
@@ -301,6 +302,8 @@ class Simulation(NamedTuple):
     quotas: np.ndarray  # int64 [STAY_DEPTH], visits for which it stays at a level
     pending: np.ndarray  # int64 [STAY_DEPTH * 2 * PENDING_WORDS], finished simulations that nodes up from a level do not have yet
     positions: np.ndarray  # uint64 [STAY_DEPTH * state_words], the position at each level
+    draws: np.ndarray  # int32 [STAY_DEPTH * DRAWS], outcomes drawn beforehand; without chance [1]
+    groups: np.ndarray  # int64 [STAY_DEPTH * 2], how far these are served; without chance [1]
 
 
 def simulation_of(worker, index):
@@ -315,6 +318,8 @@ def simulation_of(worker, index):
         rows.quotas[index],
         rows.pending[index],
         rows.positions[index],
+        rows.draws[index],
+        rows.groups[index],
     )
 
 

@@ -32,6 +32,11 @@ def reward_at(mode, simulation, position, visits):
 
 
 @switch
+def rebind(game, mode, simulation, position, carry):
+    """The same for many simulations at once: what comes from below a node of the path is worth what a proof says (quotas.py)."""
+
+
+@switch
 def settle(game, mode, tree, worker, simulation):
     """Whether the end of the path is proven, now or already; then `worker.results` are its value, and no playout is needed."""
     return False

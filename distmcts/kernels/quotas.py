@@ -5,7 +5,7 @@ After UCT, the best child of a node with thousands of visits stays so for many v
     quota = max(1, n * stay / W),        W workers share the tree; `stay` is what all of them may have outstanding together
 
 and until those are used up, the worker's simulations start there: nodes above are neither read nor written, and moves are
-not replayed. Quotas nest: a child's is at most its parent's. What the nodes above have not been told is pending:
+not replayed. Quotas nest: a child's is at most what is left of its parent's. What the nodes above have not been told is pending:
 
     levels 0 .. open - 1    are open: in flight at each node is its quota; pending at each level are finished simulations that
                             neither this node nor those above it have been given
@@ -16,8 +16,9 @@ not replayed. Quotas nest: a child's is at most its parent's. What the nodes abo
 Relatives: df-UCT (Yoshizoe et al. 2011), lc0's visits-to-change-best. Delayed feedback adds to regret and does not multiply it
 (Joulani, Gyorgy, Szepesvari 2013).
 
-Outcomes of chance are drawn anew for every visit, so nobody stays below a chance node: its mean is that of its outcomes. Nobody
-stays at a node without children either: simulations end there.
+Outcomes of chance are drawn beforehand for all visits of a quota (draws.py). Nobody stays at a node without children: simulations
+end there. The root's quota is covered by tickets that the worker holds, so that the end of a budget cuts nothing short; a pause
+does, and so does a proof.
 
 At rest nothing is open. The record says at any instruction what is pending: `pending` has two copies of each level, and one store
 (STAGE) says which of them are valid, how many levels are open, and whether a simulation is under way.
@@ -25,11 +26,12 @@ At rest nothing is open. The record says at any instruction what is pending: `pe
 
 import numpy as np
 
-from distmcts.kernels import layout
 from distmcts.kernels.atomics import fetch_add, keep_order
 from distmcts.kernels.backup import backup
 from distmcts.kernels.descend import begin_path, push, put_on_path
-from distmcts.kernels.jit import inner
+from distmcts.kernels.draws import forget_draws, group_size
+from distmcts.kernels.hooks import after_simulation, carry_words, count_carry, fill_carry, replay_moves
+from distmcts.kernels.jit import inner, switch
 from distmcts.kernels.layout import (
     BACKED_UP,
     BACKING_UP,
@@ -41,10 +43,12 @@ from distmcts.kernels.layout import (
     DESCENT,
     DOING,
     DONE,
+    DRAWS,
     FINISHED,
     IDLE,
     IN_FLIGHT_LIMIT,
-    PENDING_WORDS,
+    LEADER,
+    MAX_DEPTH,
     ROOT,
     ROOT_MOVER,
     STAGE,
@@ -52,20 +56,18 @@ from distmcts.kernels.layout import (
     STAYING,
     WRITERS,
 )
-from distmcts.kernels.modes import uses
-from distmcts.kernels.node import child_count, counts_of, packed, status_of, visits_of
-from distmcts.kernels.simulate import come_to_rest, stage_in
+from distmcts.kernels.modes import follows, uses
+from distmcts.kernels.node import child_count, counts_of, is_by_chance, packed, status_of, visits_of
+from distmcts.kernels.proofs import is_proven, rebind, unbind
+from distmcts.kernels.simulate import come_to_rest
 from distmcts.kernels.states import copy_state
+from distmcts.kernels.tickets import hold_tickets
 from distmcts.kernels.updates import enter, fetch_path, leave, own_in_flight
+from distmcts.kernels.words import copies_in, open_in, pending_at, pending_visits, stage_in, stage_word
 
 MOST = 4096  # visits
 
 is_used = uses("stay")
-
-open_in = inner(layout.open_in)
-copies_in = inner(layout.copies_in)
-stage_word = inner(layout.stage_word)
-pending_at = inner(layout.pending_at)
 
 
 @inner
@@ -82,38 +84,55 @@ def go_to_position(worker, simulation, level):
 
 @inner
 def quota_for(tree, shared, node, most, settings):
-    """For how many visits to stay at a node."""
-    if child_count(status_of(tree, node)) == 0:
+    """For how many visits to stay at a node, `most` of them at most."""
+    status = status_of(tree, node)
+    if most == 1 or child_count(status) == 0:
         return np.int64(1)
     writers = shared.control[WRITERS]
     quota = np.int64(visits_of(tree, node) * (settings.stay / writers))
-    return max(min(quota, most, MOST, IN_FLIGHT_LIMIT // writers), np.int64(1))
+    if is_by_chance(status):
+        most = min(most, DRAWS)
+    return max(min(quota, most, IN_FLIGHT_LIMIT // writers), np.int64(1))
+
+
+@switch
+def cover(mode, simulation, shared, quota):
+    """The root's quota, or what tickets there are for it."""
+    return hold_tickets(simulation, shared, quota)
+
+
+@cover.when(follows(LEADER))
+def _cover_by_rounds(mode, simulation, shared, quota):
+    return quota  # the leader pays as it goes
 
 
 @push.when(is_used)
-def _push_with_quota(mode, tree, worker, simulation, shared, node, mover, is_outcome, settings):
+def _push_with_quota(game, mode, tree, worker, simulation, shared, node, mover, is_outcome, settings):
     level = simulation.journal[DEPTH]
     quota = np.int64(1)
     if level < STAY_DEPTH:
-        most = np.int64(MOST)
-        if is_outcome:
-            most = np.int64(1)
-        elif level > 0:
-            most = simulation.quotas[level - 1]
-        quota = quota_for(tree, shared, node, most, settings)
+        if level == 0:
+            quota = cover(mode, simulation, shared, quota_for(tree, shared, node, np.int64(MOST), settings))
+        else:
+            most = simulation.quotas[level - 1] - pending_visits(simulation, level - 1)
+            if is_outcome and most > 1:
+                most = group_size(simulation, level - 1)
+            quota = quota_for(tree, shared, node, most, settings)
         simulation.quotas[level] = quota
         if quota > 1:
             keep_position(worker, simulation, level)
             place = pending_at(level, 0)
-            for i in range(PENDING_WORDS):
+            for i in range(carry_words(game, mode)):
                 simulation.pending[place + i] = 0
+            forget_draws(simulation, level)
     put_on_path(mode, simulation, node, mover)
     return enter(mode, tree, worker, node, quota)
 
 
 @begin_path.when(is_used)
-def _begin_where_open(mode, tree, worker, simulation, shared, settings):
+def _begin_where_open(game, mode, tree, worker, simulation, shared, settings):
     journal = simulation.journal
+    close_proven(game, mode, tree, worker, simulation)
     before = journal[STAGE]
     opened = open_in(before)
     copies = copies_in(before)
@@ -125,26 +144,33 @@ def _begin_where_open(mode, tree, worker, simulation, shared, settings):
     keep_order()
     if opened == 0:
         copy_state(shared.root_state, worker.state)
-        return push(mode, tree, worker, simulation, shared, ROOT, shared.control[ROOT_MOVER], False, settings)
+        return push(game, mode, tree, worker, simulation, shared, ROOT, shared.control[ROOT_MOVER], False, settings)
     level = opened - 1
     go_to_position(worker, simulation, level)
+    replay_moves(game, mode, tree, worker, simulation, opened)
+    unbind(mode, simulation, level)
     node = np.int64(simulation.path[level])
-    visits = simulation.pending[pending_at(level, (copies >> level) & 1)]
+    visits = pending_visits(simulation, level)
     return counts_of(tree, node) + packed(visits, -own_in_flight(mode, simulation.quotas[level]))
 
 
 @inner
-def climb(mode, tree, worker, simulation, visits, is_forced):
-    """Add a simulation, and what is pending, to the nodes of the path whose quota is used up by it; to all if `is_forced`."""
+def climb(game, mode, tree, worker, simulation, visits, closing):
+    """Add a simulation, and what is pending, to the nodes of the path whose quota is used up by it.
+
+    `closing`: levels from this one on are closed, whatever is left of their quotas.
+    """
     journal = simulation.journal
     pending = simulation.pending
     carry = worker.carry
+    words = carry_words(game, mode)
     opened = open_in(journal[STAGE])
     copies = copies_in(journal[STAGE])
     depth = journal[DEPTH]
     carry[0] = visits
-    for i in range(carry.size - 1):
+    for i in range(game.players):
         carry[1 + i] = simulation.rewards[i]
+    fill_carry(game, mode, carry)
     fetch_path(mode, tree, simulation, opened)
     journal[BEGUN] = depth
     journal[DONE] = depth
@@ -153,52 +179,74 @@ def climb(mode, tree, worker, simulation, visits, is_forced):
     journal[STAGE] = stage_word(BACKUP, opened, copies)
     worker.slot[DOING] = BACKING_UP
     keep_order()
+    after = np.int64(IDLE)
     for position in range(depth - 1, -1, -1):
         node = np.int64(simulation.path[position])
         ends_here = position == depth - 1
         quota = np.int64(1)
         if position < STAY_DEPTH and not (ends_here and journal[BORN] != 0):
             quota = simulation.quotas[position]
+        rebind(game, mode, simulation, position, carry)
         if position < opened:
             place = pending_at(position, (copies >> position) & 1)
-            for i in range(carry.size):
+            for i in range(words):
                 carry[i] += pending[place + i]
-        if carry[0] < quota and not is_forced:
+        stays = carry[0] < quota and position < closing
+        if stays:
             copy = np.int64(1)
             if position < opened:
                 copy = 1 - ((copies >> position) & 1)
             place = pending_at(position, copy)
-            for i in range(carry.size):
+            for i in range(words):
                 pending[place + i] = carry[i]
-            if ends_here and visits != journal[BORN]:
-                fetch_add(tree.extra, node, visits - journal[BORN])
-            worker.slot[FINISHED] += visits
             valid = copies & ((np.int64(1) << min(opened, position)) - 1)  # levels that were not open before begin with copy 0
-            keep_order()
-            journal[STAGE] = stage_word(STAYING, position + 1, valid | (copy << position))
-            keep_order()
-            return
-        leave(mode, tree, worker, simulation, position, node, carry[0], carry[1 + simulation.movers[position]], quota)
+            after = stage_word(STAYING, position + 1, valid | (copy << position))
+        else:
+            mover = simulation.movers[position]
+            leave(mode, tree, worker, simulation, position, node, carry[0], carry[1 + mover], quota)
+            count_carry(game, mode, tree, node, mover, carry)
         if ends_here and visits != journal[BORN]:
             fetch_add(tree.extra, node, visits - journal[BORN])
+        if stays:
+            break
+    if visits > 0:
+        after_simulation(game, mode, tree, worker, simulation, visits)
     worker.slot[FINISHED] += visits
     keep_order()
-    journal[STAGE] = IDLE
+    journal[STAGE] = after
     keep_order()
 
 
 @backup.when(is_used)
 def _back_up_to_the_open_level(game, mode, tree, worker, simulation, visits):
-    climb(mode, tree, worker, simulation, visits, False)
+    climb(game, mode, tree, worker, simulation, visits, np.int64(MAX_DEPTH))
+
+
+@inner
+def close(game, mode, tree, worker, simulation, closing):
+    """Close all levels from this one on."""
+    journal = simulation.journal
+    journal[DEPTH] = open_in(journal[STAGE])
+    journal[BORN] = 0
+    for i in range(game.players):
+        simulation.rewards[i] = 0
+    climb(game, mode, tree, worker, simulation, np.int64(0), closing)
 
 
 @come_to_rest.when(is_used)
 def _close_all(game, mode, tree, worker, simulation, shared):
-    journal = simulation.journal
-    if stage_in(journal[STAGE]) != STAYING:
-        return
-    journal[DEPTH] = open_in(journal[STAGE])
-    journal[BORN] = 0
-    for i in range(worker.carry.size - 1):
-        simulation.rewards[i] = 0
-    climb(mode, tree, worker, simulation, 0, True)
+    if stage_in(simulation.journal[STAGE]) == STAYING:
+        close(game, mode, tree, worker, simulation, np.int64(0))
+
+
+@switch
+def close_proven(game, mode, tree, worker, simulation):
+    """Where a node is proven nobody stays: there is nothing to learn below it."""
+
+
+@close_proven.when(uses("solver"))
+def _close_proven(game, mode, tree, worker, simulation):
+    for level in range(open_in(simulation.journal[STAGE])):
+        if is_proven(mode, tree, simulation.path[level]):
+            close(game, mode, tree, worker, simulation, np.int64(level))
+            return

@@ -15,7 +15,7 @@ import numpy as np
 
 from distmcts.kernels.atomics import load
 from distmcts.kernels.family import first_child, next_child
-from distmcts.kernels.hooks import adjust_mean, after_simulation, begin_simulation, file_child, note_move
+from distmcts.kernels.hooks import adjust_mean, after_simulation, begin_simulation, file_child, note_move, replay_moves
 from distmcts.kernels.jit import inner
 from distmcts.kernels.layout import BREACH, DEPTH, KEY_OUT_OF_RANGE, NONE, RAVE_STAMP, SCALE
 from distmcts.kernels.modes import uses
@@ -52,6 +52,16 @@ def _forget_moves(mode, worker):
 def _note_key(game, mode, worker, state, mover, move):
     worker.slot[RAVE_STAMP] += 1
     worker.played[mover * game.rave_keys + checked_key(game, worker, state, move)] = worker.slot[RAVE_STAMP]
+
+
+@replay_moves.when(is_used)
+def _note_path(game, mode, tree, worker, simulation, opened):
+    for position in range(1, opened):
+        if is_by_chance(status_of(tree, simulation.path[position - 1])):
+            continue
+        worker.slot[RAVE_STAMP] += 1
+        key = tree.keys[simulation.path[position]]
+        worker.played[simulation.movers[position] * game.rave_keys + key] = worker.slot[RAVE_STAMP]
 
 
 @adjust_mean.when(is_used)

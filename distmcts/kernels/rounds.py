@@ -32,8 +32,9 @@ from distmcts.kernels.layout import (
 from distmcts.kernels.modes import follows
 from distmcts.kernels.proofs import settle
 from distmcts.kernels.reward import play_on, set_rewards
-from distmcts.kernels.simulate import begin, come_to_rest, evaluate_end, finish, simulation_of
+from distmcts.kernels.simulate import begin, come_to_rest, evaluate_end, finish
 from distmcts.kernels.states import copy_state
+from distmcts.kernels.words import simulation_of
 
 SPINS_BEFORE_YIELD = 64
 

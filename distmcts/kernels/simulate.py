@@ -1,7 +1,6 @@
 """One simulation: descend, evaluate, back up. And the loops around it: of a worker, and of many simulated on one core."""
 
-from distmcts.kernels import layout
-from distmcts.kernels.atomics import fetch_add, load
+from distmcts.kernels.atomics import load
 from distmcts.kernels.backup import backup
 from distmcts.kernels.descend import descend
 from distmcts.kernels.jit import entry, inner, switch
@@ -21,15 +20,13 @@ from distmcts.kernels.layout import (
     SLICE_OVER,
     STAGE,
     TAKEN,
-    TICKETS,
     TURN,
 )
 from distmcts.kernels.proofs import settle
 from distmcts.kernels.reward import play_on, set_rewards
+from distmcts.kernels.tickets import take_tickets
 from distmcts.kernels.updates import hold_tree, let_go_of_tree
-
-simulation_of = inner(layout.simulation_of)
-stage_in = inner(layout.stage_in)
+from distmcts.kernels.words import simulation_of, stage_in
 
 
 @switch
@@ -80,37 +77,27 @@ def come_to_rest(game, mode, tree, worker, simulation, shared):
     """What is still open is finished: the worker is about to stop."""
 
 
-@inner
-def take_tickets(worker, shared, batch):
-    """Whether the worker has a simulation to do; takes up to `batch` from all workers' common heap when it has none."""
-    if worker.slot[TAKEN] > 0:
-        return True
-    left = fetch_add(shared.control, TICKETS, -batch)
-    worker.slot[TAKEN] = min(max(left, 0), batch)
-    return left > 0
-
-
 @entry
 def run_worker(game, mode, tree, worker, shared, settings, batch, slice_length):
     """Simulate until PAUSE is set, tickets run out, or `slice_length` simulations are done; say which."""
+    simulation = simulation_of(worker, 0)
     for _ in range(slice_length):
         if load(shared.control, PAUSE) != 0:
-            come_to_rest(game, mode, tree, worker, simulation_of(worker, 0), shared)
+            come_to_rest(game, mode, tree, worker, simulation, shared)
             return PAUSED
-        if not take_tickets(worker, shared, batch):
-            come_to_rest(game, mode, tree, worker, simulation_of(worker, 0), shared)
+        if not take_tickets(simulation, shared, batch):
+            come_to_rest(game, mode, tree, worker, simulation, shared)
             return EXHAUSTED
         status = simulate(game, mode, tree, worker, shared, settings)
         if status != READY:
             return status
-        worker.slot[TAKEN] -= 1
+        simulation.journal[TAKEN] -= 1
         worker.slot[HEARTBEAT] += 1
     return SLICE_OVER
 
 
 @inner
-def finish_if_ready(game, mode, tree, worker, shared, index):
-    simulation = simulation_of(worker, index)
+def finish_if_ready(game, mode, tree, worker, simulation, shared):
     if stage_in(simulation.journal[STAGE]) == EVALUATED:
         finish(game, mode, tree, worker, simulation, shared, 1)
 
@@ -120,9 +107,9 @@ def finish_all(game, mode, tree, worker, shared):
     """Back up everything under way, the oldest first."""
     workers = worker.simulations.journal.shape[0]
     for i in range(workers):
-        index = (worker.slot[TURN] + i) % workers
-        finish_if_ready(game, mode, tree, worker, shared, index)
-        come_to_rest(game, mode, tree, worker, simulation_of(worker, index), shared)
+        simulation = simulation_of(worker, (worker.slot[TURN] + i) % workers)
+        finish_if_ready(game, mode, tree, worker, simulation, shared)
+        come_to_rest(game, mode, tree, worker, simulation, shared)
 
 
 @entry
@@ -133,18 +120,22 @@ def run_simulated(game, mode, tree, worker, shared, settings, slice_length):
     simulation is chosen while n - 1 others are in flight, and the run is deterministic. Each has a record of its own.
     """
     workers = worker.simulations.journal.shape[0]
+    without_tickets = 0
     for _ in range(slice_length):
-        if load(shared.control, PAUSE) != 0:
+        if load(shared.control, PAUSE) != 0 or without_tickets == workers:
             finish_all(game, mode, tree, worker, shared)
-            return PAUSED
-        if fetch_add(shared.control, TICKETS, -1) <= 0:
-            finish_all(game, mode, tree, worker, shared)
-            return EXHAUSTED
+            return PAUSED if without_tickets < workers else EXHAUSTED
         turn = worker.slot[TURN] % workers
-        finish_if_ready(game, mode, tree, worker, shared, turn)
-        status = begin(game, mode, tree, worker, simulation_of(worker, turn), shared, settings)
-        if status != READY:
-            return status
+        simulation = simulation_of(worker, turn)
+        finish_if_ready(game, mode, tree, worker, simulation, shared)
+        if take_tickets(simulation, shared, 1):
+            without_tickets = 0
+            status = begin(game, mode, tree, worker, simulation, shared, settings)
+            if status != READY:
+                return status
+            simulation.journal[TAKEN] -= 1
+        else:
+            without_tickets += 1  # others may hold some, for nodes they stay at
         worker.slot[TURN] += 1
         worker.slot[HEARTBEAT] += 1
     return SLICE_OVER

@@ -18,7 +18,7 @@ from distmcts.kernels.atomics import load, store
 from distmcts.kernels.choose import best_child, choose
 from distmcts.kernels.family import first_child_of, next_child
 from distmcts.kernels.fixed_point import fixed_point
-from distmcts.kernels.hooks import after_simulation
+from distmcts.kernels.hooks import after_simulation, fill_carry
 from distmcts.kernels.jit import inner
 from distmcts.kernels.layout import (
     BAD_RESULTS,
@@ -35,7 +35,7 @@ from distmcts.kernels.layout import (
 )
 from distmcts.kernels.modes import uses
 from distmcts.kernels.node import is_by_chance, is_complete, status_of
-from distmcts.kernels.proofs import bind, is_proven, reward_at, settle, unbind, with_proof
+from distmcts.kernels.proofs import bind, is_proven, rebind, reward_at, settle, unbind, with_proof
 from distmcts.kernels.rules import OVER, player, returns
 
 ROUNDING = 1e-6  # by so much the sum of results may differ from 0
@@ -90,6 +90,17 @@ def _bound_reward(mode, simulation, position, visits):
         return simulation.rewards[mover]
     value = bounds[bound_at] * visits
     return value if mover == movers[bound_at + 1] else -value
+
+
+@rebind.when(is_used)
+def _rebind(game, mode, simulation, position, carry):
+    bound = simulation.bounds[position]
+    if bound == NO_BOUND:
+        return
+    mover = simulation.movers[position + 1]
+    carry[1 + mover] = bound * carry[0]
+    carry[1 + 1 - mover] = -bound * carry[0]
+    fill_carry(game, mode, carry)
 
 
 @settle.when(is_used)

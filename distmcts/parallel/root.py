@@ -30,7 +30,7 @@ class Root(Scheme):
 
     def resume(self, index: int) -> bool:
         """Give a worker what its tree still lacks."""
-        self.workers[index].slot[TAKEN] = self._targets[index] - view.visits(self.trees[index])
+        self.workers[index].simulations.journal[0, TAKEN] = self._targets[index] - view.visits(self.trees[index])
         return True
 
     def pauses_for_repair(self) -> bool:

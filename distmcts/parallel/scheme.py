@@ -139,7 +139,7 @@ class Scheme(ABC):
         """Set out tickets for so many simulations (None: as many as time allows). All workers stand still."""
         self.shared.control[TICKETS] = UNLIMITED if wanted is None else wanted
         for worker in self.workers:
-            worker.slot[TAKEN] = 0
+            worker.simulations.journal[:, TAKEN] = 0
 
     def compile(self) -> None:
         """Have every kernel compiled or loaded, by running it with nothing to do."""

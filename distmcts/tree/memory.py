@@ -12,6 +12,7 @@ from distmcts.kernels.layout import (
     CAPACITY,
     CHUNK,
     CONTROL_WORDS,
+    DRAWS,
     EXTRA_BYTES,
     FIRST_RUN,
     HEAP_WORDS,
@@ -131,6 +132,8 @@ def _simulation_sizes(game: Game, needs: Needs) -> list[_Size]:
         _Size("quotas", "i8", STAY_DEPTH if needs.levels else 1),
         _Size("pending", "i8", STAY_DEPTH * 2 * PENDING_WORDS if needs.levels else 1),
         _Size("positions", "u8", STAY_DEPTH * game.state_words if needs.levels else 1),
+        _Size("draws", "i4", STAY_DEPTH * DRAWS if needs.levels and game.has_chance else 1),
+        _Size("groups", "i8", STAY_DEPTH * 2 if needs.levels and game.has_chance else 1),
     ]
 
 

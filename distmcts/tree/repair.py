@@ -101,7 +101,7 @@ def take_back(tree: Tree, worker: Worker) -> None:
             for name, size in column_sizes(tree).items():
                 getattr(tree, name)[run * size : end * size] = 0
             slot[CHUNK_NEXT] = run
-    for field in (EXPANDING_NODE, PENDING_RUN, TAKEN, BREACH):
+    for field in (EXPANDING_NODE, PENDING_RUN, BREACH):
         slot[field] = 0
 
 
@@ -114,8 +114,8 @@ def repair(tree: Tree, simulations: list[Simulation]) -> int:
     for simulation in under_way:
         _clear_path(tree, simulation)
     completed = sum(int(simulation.journal[BACKED_UP]) for simulation in under_way if _stage(simulation) == BACKUP)
-    for simulation in under_way:
-        simulation.journal[[STAGE, DEPTH, BORN]] = 0
+    for simulation in simulations:
+        simulation.journal[[STAGE, DEPTH, BORN, TAKEN]] = 0
     return completed
 
 
@@ -151,18 +151,27 @@ class Debt:
         self.done = int(journal[DONE]) if in_backup else self.opened  # from here up updates may be missing
         self.not_in_extra = self.visits - int(journal[BORN]) if in_backup else 0
         self.last = _depth(simulation) - 1
+        self._owed = [self._carry(position) for position in range(self.last + 1)] if in_backup or self.opened else []
 
     def at(self, position: int) -> tuple[int, int]:
         """Visits and value for the node at a position of the path."""
+        return self._owed[position]
+
+    def _carry(self, position: int) -> tuple[int, int]:
+        """What comes up from the end of the path, as the player sees it who moved into the node at a position."""
         simulation = self.simulation
-        mover = simulation.movers[position]
-        visits = self.visits
-        value = _reward_at(simulation, position) if visits else 0
+        movers, bounds = simulation.movers, simulation.bounds
+        mover = movers[position]
         copies = int(copies_in(simulation.journal[STAGE]))
-        for level in range(position, self.opened):
-            place = pending_at(level, copies >> level & 1)
-            visits += int(simulation.pending[place])
-            value += int(simulation.pending[place + 1 + mover])
+        visits = self.visits
+        value = int(simulation.rewards[mover]) if visits else 0
+        for level in range(self.last, position - 1, -1):
+            if bounds.size > 1 and bounds[level] != NO_BOUND and visits:  # what a proof says counts (kernels/solver.py)
+                value = visits * int(bounds[level] if mover == movers[level + 1] else -bounds[level])
+            if level < self.opened:
+                place = pending_at(level, copies >> level & 1)
+                visits += int(simulation.pending[place])
+                value += int(simulation.pending[place + 1 + mover])
         return visits, value
 
 
@@ -187,18 +196,6 @@ def _complete_updates(tree: Tree, debts: list[Debt]) -> None:
             visits, value = debt.at(position)
             fields.counts[node] += packed(visits, 0)
             fields.value_sum[node] += value
-
-
-def _reward_at(simulation: Simulation, position: int) -> int:
-    """What a node of the path is credited with: the reward, or what a proof at it or below it says (kernels/solver.py)."""
-    journal, bounds, movers = simulation.journal, simulation.bounds, simulation.movers
-    mover = movers[position]
-    if bounds.size > 1:
-        for at in range(position, int(journal[DEPTH])):
-            if bounds[at] != NO_BOUND:
-                value = int(bounds[at] * journal[BACKED_UP])
-                return value if mover == movers[at + 1] else -value
-    return int(simulation.rewards[mover])
 
 
 def _missing_visits(tree: Tree, node: int, position: int, debts: list[Debt]) -> int:

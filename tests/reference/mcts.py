@@ -21,8 +21,7 @@ seed both grow the same tree, node for node. In a simulation that is
     4. at the end of the way: which untried move is added
     5. the playout
 
-With visit quotas a simulation begins where the last one stayed. A level of the path is a node with its quota, and the visits and
-rewards that the node and those above it have not been given yet.
+With visit quotas a simulation begins where the last one stayed (levels.py).
 
 Settings have the names, the defaults and the meaning that they have in the engine (distmcts/settings.py). Two players; the
 moves of RAVE are told apart by their numbers alone.
@@ -31,14 +30,13 @@ moves of RAVE are told apart by their numbers alone.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from tests.reference.levels import UNIT, Level, Levels, seen_by_both
 from tests.reference.places import Memory
 from tests.reference.random_words import RandomWords, turned_left
-
-UNIT = 1 << 22  # results are counted in whole numbers of 1 / UNIT
 
 Move = Any
 State = Any
@@ -80,19 +78,6 @@ class Settings:
     solver: bool = False
     cutoff: int | None = None
     stay: float = 0.0
-
-
-@dataclass
-class Level:
-    """A node at which simulations begin until its quota is used up."""
-
-    MOST: ClassVar[int] = 4096
-    DEEPEST: ClassVar[int] = 40
-
-    node: "Node"
-    quota: int
-    visits: int = 0  # pending
-    rewards: tuple[int, int] = (0, 0)
 
 
 class Node:
@@ -139,48 +124,51 @@ class Search:
         self.settings = Settings(**settings)
         self.words = RandomWords(seed, worker)
         self.memory = Memory()
-        self.levels: list[Level] = []  # open ones, from the root down
+        self.levels = Levels(self.settings.stay)
         at_chance = bool(self.outcomes(state))
         self.root = Node(state, None, 0 if at_chance else (game.player(state) - 1) % 2)
 
     def run(self, simulations: int) -> Node:
-        for _ in range(simulations):
-            self.simulate()
-        self.climb([level.node for level in self.levels], [level.quota for level in self.levels], 0, [0, 0], {}, is_forced=True)
+        for left in range(simulations, 0, -1):
+            self.simulate(left)
+        self.levels.add(0, [0, 0], closing=0)
         return self.root
 
     def outcomes(self, state: State) -> Sequence[tuple[Move, float]]:
         return self.game.chance_outcomes(state) if hasattr(self.game, "chance_outcomes") else []
 
-    def simulate(self) -> None:
+    def simulate(self, left: int) -> None:
+        """One simulation; so many are left, this one included."""
         ties = self.words.word()
-        path = [level.node for level in self.levels] or [self.root]
-        quotas = [level.quota for level in self.levels] or [self.quota(self.root, Level.MOST, 0)]
+        levels = self.levels
+        levels.close_proven()
+        if not levels:
+            self.enter(self.root, left)
+        levels[-1].bound = None
         made: list[tuple[int, Move]] = []  # all moves of the simulation, by whom
-        bounds: dict[Node, int] = {}  # what a proven child promises the player to move at a node that visits another one
-        while not self.game.is_over(path[-1].state):
-            most = quotas[-1]
-            if outcomes := self.outcomes(path[-1].state):
-                path.append(self.pass_chance(path[-1], outcomes))
-                most = 1  # the next visit has an outcome of its own
+        for above, node in zip(levels.nodes, levels.nodes[1:], strict=False):
+            if not self.outcomes(above.state):
+                made.append((node.seen_by, node.move))
+        while not self.game.is_over(levels[-1].node.state):
+            if outcomes := self.outcomes(levels[-1].node.state):
+                node = self.pass_chance(levels[-1], outcomes)
             else:
-                path.append(self.step(path[-1], ties, bounds))
-                made.append((path[-1].seen_by, path[-1].move))
+                node = self.step(levels[-1], ties)
+                made.append((node.seen_by, node.move))
                 ties = turned_left(ties, 64 - 11)  # other bytes for the next level
-            quotas.append(self.quota(path[-1], most, len(path) - 1))
-            if path[-1].visits == 0 or path[-1].proven is not None:
+            self.enter(node, levels[-1].most_below())
+            if node.visits == 0 or node.proven is not None:
                 break
+        path = levels.nodes
         rewards = self.rewards(path[-1], made)
-        self.climb(path, quotas, 1, rewards, bounds)
+        levels.add(1, rewards)
         if self.settings.rave:
             self.credit_moves(path, rewards, made)
         if self.settings.solver:
             self.prove(path)
 
-    def quota(self, node: Node, most: int, level: int) -> int:
-        """For how many visits simulations begin at a node; 1 where they would end at once."""
-        can_stay = node.children and level < Level.DEEPEST
-        return max(1, min(int(node.visits * self.settings.stay), most, Level.MOST)) if can_stay else 1
+    def enter(self, node: Node, most: int) -> None:
+        self.levels.enter(node, most, bool(self.outcomes(node.state)))
 
     def visits(self, node: Node) -> int:
         """With those that only the level knows of."""
@@ -193,8 +181,9 @@ class Search:
         self.memory.add(node, child, most)
         return child
 
-    def step(self, node: Node, ties: int, bounds: dict[Node, int]) -> Node:
+    def step(self, level: Level, ties: int) -> Node:
         """From a node where a player is to move: to a new child, or to the best."""
+        node = level.node
         moves = self.game.legal_moves(node.state)
         if self.settings.selection == "puct" and not node.children:
             for move, prior in zip(moves, self.priors(self.game, node.state), strict=True):
@@ -212,7 +201,7 @@ class Search:
             return node.children[self.words.below(len(node.children))]
         open_children = [child for child in node.children if child.proven is None]
         if best.proven is not None and open_children:
-            bounds[node] = best.proven
+            level.bound = best.proven
             return self.best(node, open_children, ties)
         return best
 
@@ -263,29 +252,37 @@ class Search:
 
     # ---- chance --------------------------------------------------------------------------------------------------------
 
-    def pass_chance(self, node: Node, outcomes: Sequence[tuple[Move, float]]) -> Node:
+    def pass_chance(self, level: Level, outcomes: Sequence[tuple[Move, float]]) -> Node:
         if self.settings.chance == "hashed":
-            return self.pass_hashed(node)
+            return self.pass_hashed(level)
+        node = level.node
         if not node.children:
             for outcome, chance in outcomes:
                 self.add_child(node, outcome, len(outcomes), node.seen_by, chance)
+        return node.children[level.next_draw(lambda: self.draw([chance for _, chance in outcomes]))]
+
+    def draw(self, chances: Sequence[float]) -> int:
+        """The number of an outcome."""
         share = self.words.share()
-        for child, (_, chance) in zip(node.children[:-1], outcomes, strict=False):
+        for number, chance in enumerate(chances[:-1]):
             share -= chance
             if share < 0:
-                return child
-        return node.children[-1]
+                return number
+        return len(chances) - 1
 
-    def pass_hashed(self, node: Node) -> Node:
+    def pass_hashed(self, level: Level) -> Node:
         """An outcome as it comes; or, once they are enough, one that came before, each as likely as it was often."""
+        node = level.node
         visits = self.visits(node)
         if node.children and has_enough(node, visits, self.settings.chance_widening, self.settings.chance_widening_power):
+            level.by_chance = True
             left = self.words.rank(sum(child.visits + 1 for child in node.children))
             for child in node.children:
                 left -= child.visits + 1
                 if left < 0:
                     return child
-        outcome = self.sample_outcome(self.game, node.state, self.words)
+        at_once = self.settings.chance_widening is None
+        outcome = level.next_draw(lambda: self.sample_outcome(self.game, node.state, self.words), at_once)
         position = self.game.apply(node.state, outcome)
         for child in node.children:
             if np.array_equal(child.state, position):
@@ -318,33 +315,6 @@ class Search:
             state = self.game.apply(state, move)
             steps += 1
         return self.game.returns(state)
-
-    def climb(
-        self,
-        path: list[Node],
-        quotas: list[int],
-        visits: int,
-        rewards: list[int],
-        bounds: dict[Node, int],
-        is_forced: bool = False,
-    ) -> None:
-        """Add a simulation to the nodes of its path, as far as quotas are used up; from there on it is pending."""
-        before, self.levels = self.levels, []
-        for position, node in reversed(list(enumerate(path))):
-            if node in bounds:  # from here up it counts what the player would get
-                rewards = seen_by_both(bounds[node], path[position + 1].seen_by)
-            if position < len(before):
-                visits += before[position].visits
-                rewards = [mine + pending for mine, pending in zip(rewards, before[position].rewards, strict=True)]
-            if visits < quotas[position] and not is_forced:
-                new = [
-                    Level(node, quota) for node, quota in zip(path[len(before) : position], quotas[len(before) :], strict=False)
-                ]
-                self.levels = [*before[:position], *new, Level(node, quotas[position], visits, tuple(rewards))]
-                return
-            node.visits += visits
-            node.value_sum += rewards[node.seen_by]
-            node.squares += rewards[node.seen_by] ** 2 // UNIT
 
     def credit_moves(self, path: list[Node], rewards: list[int], made: list[tuple[int, Move]]) -> None:
         """RAVE: a move is judged by all simulations in which its player made it, at the node or later."""
@@ -389,8 +359,3 @@ def has_enough(node: Node, visits: int, k: float | None, power: float) -> bool:
 def in_units(result: float) -> int:
     """Rounded, halves away from 0."""
     return int(math.copysign(math.floor(abs(result) * UNIT + 0.5), result))
-
-
-def seen_by_both(value: int, player: int) -> list[int]:
-    """A value for one of two players whose results sum to 0, as both see it."""
-    return [value, -value] if player == 0 else [-value, value]

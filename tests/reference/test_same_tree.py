@@ -132,6 +132,14 @@ EACH_FEATURE = pytest.mark.parametrize(
         ("connect_four", 1000, None, {"stay": 0.1}),
         (HEX, 800, None, {"stay": 0.5, "widening": 1.5}),
         (UR, 800, UR_MIDDLE, {"stay": 0.5}),
+        (UR, 800, UR_END, {"stay": 0.5, "chance": "hashed"}),
+        (UR, 500, UR_MIDDLE, {"stay": 0.5, "chance": "hashed", "chance_widening": 1.0}),
+        (UR, 500, UR_MIDDLE, {"stay": 0.5, "selection": "puct"}),
+        (UR, 2000, UR_MIDDLE, {"stay": 0.1, "selection": "ucb1_tuned", "cutoff": 3}),
+        (HEX, 400, None, {"stay": 0.5, "rave": 300, "c": 0.5}),
+        (UR, 300, UR_MIDDLE, {"stay": 0.5, "rave": 50}),
+        ("tic_tac_toe", 3000, None, {"stay": 0.5, "solver": True}),
+        (DiceRace(4), 1500, None, {"stay": 0.5, "solver": True, "c": 2.0}),
         ("tic_tac_toe", 3000, None, {"solver": True}),
         (DiceRace(4), 1500, None, {"solver": True, "c": 2.0}),
     ],
@@ -156,8 +164,9 @@ def test_no_feature_goes_unnoticed(game, simulations, position, settings):
 
 @pytest.mark.parametrize("position", [None, UR_END], ids=["start", "end"])
 @pytest.mark.parametrize("features", [FEATURES, PUCT], ids=["features", "puct"])
-def test_every_feature_at_once(features, position):
-    check(UR, 1000, position, **features)
+@pytest.mark.parametrize("stay", [0.0, 0.4])
+def test_every_feature_at_once(stay, features, position):
+    check(UR, 1000, position, stay=stay, **features)
 
 
 @pytest.mark.parametrize(

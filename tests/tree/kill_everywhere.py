@@ -11,10 +11,11 @@ import numpy as np
 
 from distmcts.demands import mode_of, needs_of
 from distmcts.game import Game
-from distmcts.kernels.layout import LOCK_FREE, ROOT_MOVER
+from distmcts.kernels.layout import LOCK_FREE, ROOT_MOVER, TICKETS, simulation_of
 from distmcts.kernels.rng import seeded
-from distmcts.kernels.simulate import come_to_rest, simulate, simulation_of
+from distmcts.kernels.simulate import come_to_rest, simulate
 from distmcts.parallel.hosting import Host
+from distmcts.parallel.scheme import UNLIMITED
 from distmcts.registry import load_game
 from distmcts.settings import make_settings
 from distmcts.tree.audit import audit_tree, audit_workers
@@ -38,6 +39,18 @@ SCHEMES: dict[str, dict[str, Any]] = {
 WHOLE = ("atomics.py", "node.py", "states.py", "jit.py", "modes.py", "tags.py")
 
 
+FEATURES = {
+    "solver": True,
+    "rave": 30,
+    "first_play_urgency": 1.2,
+    "widening": 1.5,
+    "selection": "ucb1_tuned",
+    "samples": 2,
+    "cutoff": 3,
+    "evaluation_cache": 4096,
+}
+
+
 class Variant(NamedTuple):
     """A game, and how it is searched."""
 
@@ -47,32 +60,22 @@ class Variant(NamedTuple):
     @property
     def is_certain(self) -> bool:
         """Players take turns and results are whole: then every reward that is lost or doubled shows."""
-        return not self.game.has_chance and "cutoff" not in self.settings
+        return not self.game.has_chance and not {"cutoff", "solver"} & self.settings.keys()
 
 
 VARIANTS = {
     "plain": Variant(load_game("hex", size=4), {}),
     "stay": Variant(load_game("hex", size=4), {"stay": 0.9}),
     "stay with chance": Variant(DiceRace(5), {"stay": 0.9}),
+    "stay, solver": Variant(load_game("hex", size=3), {"stay": 0.9, "solver": True}),
     "stay, puct": Variant(DiceRace(5), {"stay": 0.9, "selection": "puct", "chance": "hashed"}),
     "python": Variant(load_game(Nim()), {}),
     "python with chance": Variant(load_game(PythonDiceRace()), {}),
     "enumerated": Variant(DiceRace(5), {}),
     "hashed": Variant(DiceRace(5), {"chance": "hashed", "chance_widening": 1.0}),
     "puct": Variant(DiceRace(5), {"selection": "puct", "solver": True}),
-    "features": Variant(
-        DiceRace(5),
-        {
-            "solver": True,
-            "rave": 30,
-            "first_play_urgency": 1.2,
-            "widening": 1.5,
-            "selection": "ucb1_tuned",
-            "samples": 2,
-            "cutoff": 3,
-            "evaluation_cache": 4096,
-        },
-    ),
+    "features": Variant(DiceRace(5), FEATURES),
+    "stay, features": Variant(DiceRace(5), {**FEATURES, "stay": 0.9}),
 }
 
 
@@ -120,6 +123,7 @@ class Bench:
         else:
             self.shared.root_state[:] = game.initial_state()
         self.shared.control[ROOT_MOVER] = 1
+        self.shared.control[TICKETS] = UNLIMITED
         for i, worker in enumerate(self.workers):
             worker.rng[:] = seeded(3, i)
         for i in range(grown):
