@@ -16,7 +16,7 @@ import numpy as np
 
 from distmcts.kernels.chance import OUTCOME_LIMIT, draw_index, draw_outcome, draw_sample
 from distmcts.kernels.jit import inner
-from distmcts.kernels.layout import DEPTH, DRAWS, LEADER, STAY_DEPTH
+from distmcts.kernels.layout import DEPTH, DRAWS, KEPT, LEADER
 from distmcts.kernels.modes import follows, uses
 from distmcts.kernels.rules import sample_outcome
 from distmcts.kernels.tags import knows_chance
@@ -73,9 +73,7 @@ def drop_served(simulation, level):
 def level_to_draw(simulation):
     """The level of a chance node where the worker stays; -1 if this visit is all it has."""
     level = simulation.journal[DEPTH] - 1
-    if level < STAY_DEPTH and simulation.quotas[level] > 1:
-        return level
-    return np.int64(-1)
+    return level if level < simulation.journal[KEPT] else np.int64(-1)
 
 
 @draw_outcome.when(is_used)

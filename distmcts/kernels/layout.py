@@ -139,6 +139,7 @@ BOUND_AT = 7  # in BACKUP, solver: 1 + position on the path whose bound counts f
 REDO_COUNTS = 8  # where a plain store is used: what will be written
 REDO_VALUE = 9
 TAKEN = 10  # tickets taken and not yet used (tickets.py)
+KEPT = 11  # how many levels of the path have a quota above 1: those that can stay open (quotas.py)
 JOURNAL_WORDS = 16
 
 # STAGE also says, where a worker stays below nodes (quotas.py), how many levels of the path are open, and which of the two copies

@@ -32,8 +32,15 @@ def reward_at(mode, simulation, position, visits):
 
 
 @switch
+def carry_rewards(game, mode, simulation, carry):
+    """What a simulation's visits, `carry[0]` of them, are worth to each player where nodes are given many at once (quotas.py)."""
+    for player in range(game.players):
+        carry[1 + player] = simulation.rewards[player]
+
+
+@switch
 def rebind(game, mode, simulation, position, carry):
-    """The same for many simulations at once: what comes from below a node of the path is worth what a proof says (quotas.py)."""
+    """What is carried up to a node of the path is worth what a proof there says."""
 
 
 @switch

@@ -27,26 +27,22 @@ At rest nothing is open. The record says at any instruction what is pending: `pe
 import numpy as np
 
 from distmcts.kernels.atomics import fetch_add, keep_order
-from distmcts.kernels.backup import backup
+from distmcts.kernels.backup import add_to_path, backup, begin_backup
 from distmcts.kernels.descend import begin_path, push, put_on_path
 from distmcts.kernels.draws import forget_draws, group_size
 from distmcts.kernels.hooks import after_simulation, carry_words, count_carry, fill_carry, replay_moves
 from distmcts.kernels.jit import inner, switch
 from distmcts.kernels.layout import (
-    BACKED_UP,
-    BACKING_UP,
     BACKUP,
-    BEGUN,
     BEYOND,
     BORN,
     DEPTH,
     DESCENT,
-    DOING,
-    DONE,
     DRAWS,
     FINISHED,
     IDLE,
     IN_FLIGHT_LIMIT,
+    KEPT,
     LEADER,
     MAX_DEPTH,
     ROOT,
@@ -58,11 +54,11 @@ from distmcts.kernels.layout import (
 )
 from distmcts.kernels.modes import follows, uses
 from distmcts.kernels.node import child_count, counts_of, is_by_chance, packed, status_of, visits_of
-from distmcts.kernels.proofs import is_proven, rebind, unbind
+from distmcts.kernels.proofs import carry_rewards, is_proven, rebind, unbind
 from distmcts.kernels.simulate import come_to_rest
 from distmcts.kernels.states import copy_state
 from distmcts.kernels.tickets import hold_tickets
-from distmcts.kernels.updates import enter, fetch_path, leave, own_in_flight
+from distmcts.kernels.updates import enter, leave, own_in_flight
 from distmcts.kernels.words import copies_in, open_in, pending_at, pending_visits, stage_in, stage_word
 
 MOST = 4096  # visits
@@ -85,8 +81,10 @@ def go_to_position(worker, simulation, level):
 @inner
 def quota_for(tree, shared, node, most, settings):
     """For how many visits to stay at a node, `most` of them at most."""
+    if most == 1:
+        return np.int64(1)
     status = status_of(tree, node)
-    if most == 1 or child_count(status) == 0:
+    if child_count(status) == 0:
         return np.int64(1)
     writers = shared.control[WRITERS]
     quota = np.int64(visits_of(tree, node) * (settings.stay / writers))
@@ -106,20 +104,27 @@ def _cover_by_rounds(mode, simulation, shared, quota):
     return quota  # the leader pays as it goes
 
 
+@inner
+def quota_at(mode, tree, simulation, shared, node, level, is_outcome, settings):
+    """The quota of a node that comes on the path next; those of all levels before it are above 1."""
+    if level == 0:
+        return cover(mode, simulation, shared, quota_for(tree, shared, node, np.int64(MOST), settings))
+    most = simulation.quotas[level - 1] - pending_visits(simulation, level - 1)
+    if is_outcome and most > 1:
+        most = group_size(simulation, level - 1)
+    return quota_for(tree, shared, node, most, settings)
+
+
 @push.when(is_used)
 def _push_with_quota(game, mode, tree, worker, simulation, shared, node, mover, is_outcome, settings):
-    level = simulation.journal[DEPTH]
+    journal = simulation.journal
+    level = journal[DEPTH]
     quota = np.int64(1)
-    if level < STAY_DEPTH:
-        if level == 0:
-            quota = cover(mode, simulation, shared, quota_for(tree, shared, node, np.int64(MOST), settings))
-        else:
-            most = simulation.quotas[level - 1] - pending_visits(simulation, level - 1)
-            if is_outcome and most > 1:
-                most = group_size(simulation, level - 1)
-            quota = quota_for(tree, shared, node, most, settings)
-        simulation.quotas[level] = quota
+    if level == journal[KEPT] and level < STAY_DEPTH:
+        quota = quota_at(mode, tree, simulation, shared, node, level, is_outcome, settings)
         if quota > 1:
+            journal[KEPT] = level + 1
+            simulation.quotas[level] = quota
             keep_position(worker, simulation, level)
             place = pending_at(level, 0)
             for i in range(carry_words(game, mode)):
@@ -137,6 +142,7 @@ def _begin_where_open(game, mode, tree, worker, simulation, shared, settings):
     opened = open_in(before)
     copies = copies_in(before)
     journal[DEPTH] = opened
+    journal[KEPT] = opened
     journal[BORN] = 0
     journal[BEYOND] = 0
     keep_order()
@@ -167,25 +173,16 @@ def climb(game, mode, tree, worker, simulation, visits, closing):
     opened = open_in(journal[STAGE])
     copies = copies_in(journal[STAGE])
     depth = journal[DEPTH]
+    kept = min(journal[KEPT], depth)
+    begin_backup(mode, tree, worker, simulation, visits, opened, stage_word(BACKUP, opened, copies))
+    add_to_path(mode, tree, worker, simulation, visits, kept)
     carry[0] = visits
-    for i in range(game.players):
-        carry[1 + i] = simulation.rewards[i]
+    carry_rewards(game, mode, simulation, carry)
     fill_carry(game, mode, carry)
-    fetch_path(mode, tree, simulation, opened)
-    journal[BEGUN] = depth
-    journal[DONE] = depth
-    journal[BACKED_UP] = visits
-    keep_order()
-    journal[STAGE] = stage_word(BACKUP, opened, copies)
-    worker.slot[DOING] = BACKING_UP
-    keep_order()
     after = np.int64(IDLE)
-    for position in range(depth - 1, -1, -1):
+    for position in range(kept - 1, -1, -1):
         node = np.int64(simulation.path[position])
-        ends_here = position == depth - 1
-        quota = np.int64(1)
-        if position < STAY_DEPTH and not (ends_here and journal[BORN] != 0):
-            quota = simulation.quotas[position]
+        quota = simulation.quotas[position]
         rebind(game, mode, simulation, position, carry)
         if position < opened:
             place = pending_at(position, (copies >> position) & 1)
@@ -205,8 +202,8 @@ def climb(game, mode, tree, worker, simulation, visits, closing):
             mover = simulation.movers[position]
             leave(mode, tree, worker, simulation, position, node, carry[0], carry[1 + mover], quota)
             count_carry(game, mode, tree, node, mover, carry)
-        if ends_here and visits != journal[BORN]:
-            fetch_add(tree.extra, node, visits - journal[BORN])
+        if position == depth - 1 and visits > 0:
+            fetch_add(tree.extra, node, visits)
         if stays:
             break
     if visits > 0:
@@ -227,6 +224,7 @@ def close(game, mode, tree, worker, simulation, closing):
     """Close all levels from this one on."""
     journal = simulation.journal
     journal[DEPTH] = open_in(journal[STAGE])
+    journal[KEPT] = journal[DEPTH]
     journal[BORN] = 0
     for i in range(game.players):
         simulation.rewards[i] = 0

@@ -35,7 +35,7 @@ from distmcts.kernels.layout import (
 )
 from distmcts.kernels.modes import uses
 from distmcts.kernels.node import is_by_chance, is_complete, status_of
-from distmcts.kernels.proofs import bind, is_proven, rebind, reward_at, settle, unbind, with_proof
+from distmcts.kernels.proofs import bind, carry_rewards, is_proven, rebind, reward_at, settle, unbind, with_proof
 from distmcts.kernels.rules import OVER, player, returns
 
 ROUNDING = 1e-6  # by so much the sum of results may differ from 0
@@ -80,8 +80,6 @@ def _unbind(mode, simulation, position):
 @reward_at.when(is_used)
 def _bound_reward(mode, simulation, position, visits):
     journal, bounds, movers = simulation.journal, simulation.bounds, simulation.movers
-    if position == journal[DEPTH] - 1:
-        journal[BOUND_AT] = 0
     if bounds[position] != NO_BOUND:
         journal[BOUND_AT] = 1 + position
     bound_at = journal[BOUND_AT] - 1
@@ -92,15 +90,30 @@ def _bound_reward(mode, simulation, position, visits):
     return value if mover == movers[bound_at + 1] else -value
 
 
+@inner
+def value_carry(simulation, position, carry):
+    """All visits of a carry are worth what is proven at a position of the path."""
+    mover = simulation.movers[position + 1]
+    value = simulation.bounds[position] * carry[0]
+    carry[1 + mover] = value
+    carry[1 + (1 - mover)] = -value
+
+
+@carry_rewards.when(is_used)
+def _proven_rewards(game, mode, simulation, carry):
+    bound_at = simulation.journal[BOUND_AT] - 1
+    if bound_at >= 0:
+        value_carry(simulation, bound_at, carry)
+    else:
+        for player in range(game.players):
+            carry[1 + player] = simulation.rewards[player]
+
+
 @rebind.when(is_used)
 def _rebind(game, mode, simulation, position, carry):
-    bound = simulation.bounds[position]
-    if bound == NO_BOUND:
-        return
-    mover = simulation.movers[position + 1]
-    carry[1 + mover] = bound * carry[0]
-    carry[1 + 1 - mover] = -bound * carry[0]
-    fill_carry(game, mode, carry)
+    if simulation.bounds[position] != NO_BOUND:
+        value_carry(simulation, position, carry)
+        fill_carry(game, mode, carry)
 
 
 @settle.when(is_used)
