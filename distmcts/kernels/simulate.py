@@ -112,6 +112,15 @@ def finish_all(game, mode, tree, worker, shared):
         come_to_rest(game, mode, tree, worker, simulation, shared)
 
 
+@inner
+def holds_tickets(worker):
+    """Whether there is a ticket in one of a worker's records."""
+    for index in range(worker.simulations.journal.shape[0]):
+        if worker.simulations.journal[index, TAKEN] > 0:
+            return True
+    return False
+
+
 @entry
 def run_simulated(game, mode, tree, worker, shared, settings, slice_length):
     """Many workers simulated exactly on one core (Segal 2010): each result reaches the tree as late as it would with n workers.
@@ -120,22 +129,21 @@ def run_simulated(game, mode, tree, worker, shared, settings, slice_length):
     simulation is chosen while n - 1 others are in flight, and the run is deterministic. Each has a record of its own.
     """
     workers = worker.simulations.journal.shape[0]
-    without_tickets = 0
     for _ in range(slice_length):
-        if load(shared.control, PAUSE) != 0 or without_tickets == workers:
+        if load(shared.control, PAUSE) != 0:
             finish_all(game, mode, tree, worker, shared)
-            return PAUSED if without_tickets < workers else EXHAUSTED
+            return PAUSED
         turn = worker.slot[TURN] % workers
         simulation = simulation_of(worker, turn)
         finish_if_ready(game, mode, tree, worker, simulation, shared)
         if take_tickets(simulation, shared, 1):
-            without_tickets = 0
             status = begin(game, mode, tree, worker, simulation, shared, settings)
             if status != READY:
                 return status
             simulation.journal[TAKEN] -= 1
-        else:
-            without_tickets += 1  # others may hold some, for nodes they stay at
+        elif not holds_tickets(worker):  # for nodes that others stay at
+            finish_all(game, mode, tree, worker, shared)
+            return EXHAUSTED
         worker.slot[TURN] += 1
         worker.slot[HEARTBEAT] += 1
     return SLICE_OVER
