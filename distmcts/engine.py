@@ -136,7 +136,7 @@ class Engine:
         if self.settings.when_full == "stop":
             stoppers.append(MemoryFull())
         if self.settings.stop_when_decided and not self._at_chance():
-            stoppers.append(Decided())
+            stoppers.append(Decided(2 * self.settings.stay))  # of one worker that is alone, and of all others together
         if self.settings.solver:
             stoppers.append(Proven(self._arrays.trees))
         if self._has_old_root:  # workers of a game in Python know the position from their fork

@@ -84,6 +84,8 @@ class SearchSettings(FeatureSettings):
     def for_kernels(self) -> layout.Settings:
         numbers = {setting.name: setting for setting in SETTINGS if setting.off is not None}
         given = {name: getattr(self, name) for name in numbers}
+        if self.workers == 1:
+            given["apart"] = 0.0  # one worker has nobody to keep apart from
         return layout.Settings(
             c=float(self.c),
             reading=READINGS[self.in_flight] if self.scheme.shares_trees() else layout.READ_NOTHING,

@@ -1,4 +1,4 @@
-"""The schemes of a comparison by name: `tree`, `tree node-locks`, `tree wu_uct`, `root`, `root vote`, `leaf`, ..."""
+"""The schemes of a comparison by name: `tree`, `tree node-locks`, `tree textbook`, `root`, `root vote`, `leaf`, ..."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ _CHOICES: dict[str, tuple[str, str]] = {  # name: the setting it stands for, and
     "vote": ("final", "vote"),
     "processes": ("backend", "process"),
     "threads": ("backend", "thread"),
+    "textbook": ("stay", 0.0),
 }
 COMPARED = {name: scheme for name, scheme in SCHEMES.items() if not scheme.is_delayed}  # others only tell what many would do
 

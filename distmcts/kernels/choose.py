@@ -20,11 +20,12 @@ from distmcts.kernels.modes import shapes_selection, without
 from distmcts.kernels.node import child_count, in_flight_in, is_complete, status_of, visits_in
 from distmcts.kernels.proofs import unbind, with_proof
 from distmcts.kernels.select import jitter, root_of_log, select
+from distmcts.kernels.sides import leaning, side_of
 from distmcts.kernels.updates import read
 
 
 @inner
-def featured_score(mode, tree, worker, child, log_root, parent_visits, settings, open_only):
+def featured_score(mode, tree, worker, side, child, log_root, parent_visits, settings, open_only):
     counts, total = read(mode, tree, worker, child)
     value_sum = total * (1.0 / SCALE)
     finished = np.float64(visits_in(counts))
@@ -35,21 +36,23 @@ def featured_score(mode, tree, worker, child, log_root, parent_visits, settings,
     if settings.reading == READ_VIRTUAL_LOSS:
         mean = (value_sum - virtual) / visits if visits > 0.0 else 0.0
     mean = adjust_mean(mode, tree, child, visits, mean, settings)
-    score = mean + bonus(mode, tree, child, visits, finished, plain, log_root, parent_visits, settings)
-    return with_proof(mode, tree, child, score, open_only)
+    explored = bonus(mode, tree, child, visits, finished, plain, log_root, parent_visits, settings)
+    return with_proof(mode, tree, child, mean + explored * leaning(mode, side, child, settings), open_only)
 
 
 @inner
-def best_child(mode, tree, worker, node, counts, bits, settings, open_only):
+def best_child(mode, tree, worker, simulation, node, counts, bits, settings, open_only):
     """The child with the highest score, and that score; NONE if the node has no children, or with `open_only` none to prove."""
     virtual = 0.0 if settings.reading == READ_NOTHING else settings.weight * in_flight_in(counts)
     parent_visits = max(visits_in(counts) + virtual, 1.0)
     log_root = root_of_log(np.int64(parent_visits))
     chosen = np.int64(NONE)
     best = -np.inf
+    side = side_of(mode, simulation)
     at = first_child(tree, node)
     while at.child != NONE:
-        s = featured_score(mode, tree, worker, at.child, log_root, parent_visits, settings, open_only) + jitter(bits, at.child)
+        s = featured_score(mode, tree, worker, side, at.child, log_root, parent_visits, settings, open_only)
+        s += jitter(bits, at.child)
         if s > best:
             chosen = at.child
             best = s
@@ -60,7 +63,7 @@ def best_child(mode, tree, worker, node, counts, bits, settings, open_only):
 @switch
 def choose(mode, tree, worker, simulation, node, counts, bits, settings):
     """The child to visit, and the highest score; NONE if the node has no children."""
-    return best_child(mode, tree, worker, node, counts, bits, settings, False)
+    return best_child(mode, tree, worker, simulation, node, counts, bits, settings, False)
 
 
 @switch
@@ -88,4 +91,4 @@ def _plain_step(game, mode, tree, worker, simulation, shared, node, mover, count
         child = expand(game, mode, tree, worker, simulation, shared, node, mover, settings)
         if child != NONE:
             return child, True
-    return select(mode, tree, worker, node, counts, bits, settings), False
+    return select(mode, tree, worker, simulation, node, counts, bits, settings), False

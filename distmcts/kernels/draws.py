@@ -2,11 +2,14 @@
 together, so that it can stay below each of them, too.
 
 To stay below one outcome for a share of its visits would bias the chance node's mean; to draw all visits of a quota first, each
-by the probabilities, does not. The next group is that of the first draw which is not served yet, so likely ones tend to come
-first where a pause cuts a quota short; a quota at a chance node is at most DRAWS, which keeps that below the noise of the draws.
+by the probabilities, does not. Outcomes are served in the order in which they were drawn first, so where a pause cuts a quota
+short, likely ones tend to have been served already; a quota at a chance node is at most MOST_DRAWS, which keeps that small beside
+the noise of the draws themselves.
 
-    draws[level]     what was drawn and is not served: outcomes, or their numbers in the family; the group being served is first
-    groups[level]    how many those are; and how many visits were pending here when that was last put in order
+    draws[level]     pairs: an outcome, or its number in the family; and how many visits it was drawn for that are not served yet
+    groups[level]    how many pairs there are; which one is being served; how many visits were pending when that was noted
+
+Where there are more than OUTCOMES different ones, drawing ends there, and goes on when these are served.
 
 Not in the leaf scheme, where one outcome gets the playouts of all workers, nor with widening of chance nodes, where it depends on
 the visits so far which outcomes there can be.
@@ -16,11 +19,15 @@ import numpy as np
 
 from distmcts.kernels.chance import OUTCOME_LIMIT, draw_index, draw_outcome, draw_sample
 from distmcts.kernels.jit import inner
-from distmcts.kernels.layout import DEPTH, DRAWS, KEPT, LEADER
+from distmcts.kernels.layout import DEPTH, GROUP_WORDS, KEPT, LEADER, OUTCOMES
 from distmcts.kernels.modes import follows, uses
 from distmcts.kernels.rules import sample_outcome
 from distmcts.kernels.tags import knows_chance
 from distmcts.kernels.words import pending_visits
+
+PAIRS = 0
+SERVING = 1
+NOTED = 2
 
 _leads = follows(LEADER)
 
@@ -33,40 +40,73 @@ def is_used(game, mode) -> bool:
 def forget_draws(simulation, level):
     """The level begins anew."""
     if simulation.groups.size > 1:
-        simulation.groups[2 * level] = 0
-        simulation.groups[2 * level + 1] = 0
+        for i in range(GROUP_WORDS):
+            simulation.groups[level * GROUP_WORDS + i] = 0
+
+
+@inner
+def pair_at(level, index):
+    """Where, in `draws`, a pair lies."""
+    return 2 * (level * OUTCOMES + index)
 
 
 @inner
 def group_size(simulation, level):
     """For how many visits the outcome that is served now was drawn; 1 if it was not drawn beforehand."""
-    count = simulation.groups[2 * level]
-    first = level * DRAWS
-    same = np.int64(0)
-    for i in range(count):
-        same += simulation.draws[first + i] == simulation.draws[first]
-    return max(same, np.int64(1))
+    group = level * GROUP_WORDS
+    if simulation.groups[group + PAIRS] == 0:
+        return np.int64(1)
+    return np.int64(simulation.draws[pair_at(level, simulation.groups[group + SERVING]) + 1])
 
 
 @inner
-def drop_served(simulation, level):
-    """Take away what was served since the last call: so many of the group that comes first. How many draws are left."""
+def go_on_serving(simulation, level):
+    """Note what was served since the last call; whether there is more."""
+    group = level * GROUP_WORDS
     groups = simulation.groups
+    if groups[group + PAIRS] == 0:
+        return False
     served = pending_visits(simulation, level)
-    done = served - groups[2 * level + 1]
-    groups[2 * level + 1] = served
-    first = level * DRAWS
-    outcome = simulation.draws[first]
-    left = np.int64(0)
-    for i in range(groups[2 * level]):
-        draw = simulation.draws[first + i]
-        if draw == outcome and done > 0:
-            done -= 1
-        else:
-            simulation.draws[first + left] = draw
-            left += 1
-    groups[2 * level] = left
-    return left
+    pair = pair_at(level, groups[group + SERVING])
+    simulation.draws[pair + 1] -= served - groups[group + NOTED]
+    groups[group + NOTED] = served
+    if simulation.draws[pair + 1] <= 0:
+        groups[group + SERVING] += 1
+    if groups[group + SERVING] < groups[group + PAIRS]:
+        return True
+    groups[group + PAIRS] = 0
+    groups[group + SERVING] = 0
+    return False
+
+
+@inner
+def file_draw(simulation, level, outcome):
+    """Count one more visit for an outcome; False when there is no room for a further kind of outcome."""
+    group = level * GROUP_WORDS
+    pairs = simulation.groups[group + PAIRS]
+    for index in range(pairs):
+        pair = pair_at(level, index)
+        if simulation.draws[pair] == outcome:
+            simulation.draws[pair + 1] += 1
+            return True
+    pair = pair_at(level, pairs)
+    simulation.draws[pair] = outcome
+    simulation.draws[pair + 1] = 1
+    simulation.groups[group + PAIRS] = pairs + 1
+    return pairs + 1 < OUTCOMES
+
+
+@inner
+def outcome_served(simulation, level):
+    return np.int64(simulation.draws[pair_at(level, simulation.groups[level * GROUP_WORDS + SERVING])])
+
+
+@inner
+def visits_to_draw(simulation, level):
+    """How many visits a level has left that nothing was drawn for; from now on what is served is counted from here."""
+    served = pending_visits(simulation, level)
+    simulation.groups[level * GROUP_WORDS + NOTED] = served
+    return simulation.quotas[level] - served
 
 
 @inner
@@ -81,12 +121,11 @@ def _next_outcome(game, mode, worker, simulation, count):
     level = level_to_draw(simulation)
     if level < 0:
         return draw_index(worker.probabilities, count, worker.rng)
-    if drop_served(simulation, level) == 0:
-        visits = simulation.quotas[level] - pending_visits(simulation, level)
-        for i in range(visits):
-            simulation.draws[level * DRAWS + i] = draw_index(worker.probabilities, count, worker.rng)
-        simulation.groups[2 * level] = visits
-    return np.int64(simulation.draws[level * DRAWS])
+    if not go_on_serving(simulation, level):
+        for _ in range(visits_to_draw(simulation, level)):
+            if not file_draw(simulation, level, draw_index(worker.probabilities, count, worker.rng)):
+                break
+    return outcome_served(simulation, level)
 
 
 @draw_sample.when(is_used)
@@ -94,12 +133,11 @@ def _next_sample(game, mode, worker, simulation, settings):
     level = level_to_draw(simulation)
     if level < 0 or settings.chance_widening > 0.0:
         return np.int64(sample_outcome(game, worker.state, worker.rng))
-    if drop_served(simulation, level) == 0:
-        visits = simulation.quotas[level] - pending_visits(simulation, level)
-        for i in range(visits):
+    if not go_on_serving(simulation, level):
+        for _ in range(visits_to_draw(simulation, level)):
             outcome = np.int64(sample_outcome(game, worker.state, worker.rng))
             if not 0 <= outcome < OUTCOME_LIMIT:
                 return outcome  # the game is broken, as the caller will see
-            simulation.draws[level * DRAWS + i] = outcome
-        simulation.groups[2 * level] = visits
-    return np.int64(simulation.draws[level * DRAWS])
+            if not file_draw(simulation, level, outcome):
+                break
+    return outcome_served(simulation, level)

@@ -231,7 +231,10 @@ FEATURES = (
         "stay",
         lambda settings, game: _stays(settings),
         file="quotas",
-        settings=(Setting("stay", float, 0.0, {"ge": 0, "le": 1}, off=0.0),),  # of all workers together; 0: always from the root
+        settings=(
+            Setting("stay", float, 1 / 32, {"ge": 0, "le": 1}, off=0.0),  # 0: the textbook, every simulation starts at the root
+            Setting("apart", float, 0.2, {"ge": 0, "le": 1}, off=0.0),  # how much workers prefer their own side (sides.py)
+        ),
         buffers=(Buffer("carry", "i8", lambda game: 1 + 2 * game.players),),  # what a simulation brings up the path
         keeps_levels=True,
         shapes_selection=False,

@@ -140,6 +140,7 @@ REDO_COUNTS = 8  # where a plain store is used: what will be written
 REDO_VALUE = 9
 TAKEN = 10  # tickets taken and not yet used (tickets.py)
 KEPT = 11  # how many levels of the path have a quota above 1: those that can stay open (quotas.py)
+SIDES = 12  # which side of the children a worker prefers at each level of the path, a bit each (sides.py); never changes
 JOURNAL_WORDS = 16
 
 # STAGE also says, where a worker stays below nodes (quotas.py), how many levels of the path are open, and which of the two copies
@@ -153,7 +154,9 @@ STAGE_BITS = 8
 OPEN_BITS = 8
 STAY_DEPTH = 40  # levels that can be open
 PENDING_WORDS = 1 + 2 * MAX_PLAYERS  # visits, then the rewards of every player, and the sums of their squares if these are used
-DRAWS = 256  # outcomes of chance that are drawn beforehand for one level (draws.py)
+MOST_DRAWS = 1024  # visits for which outcomes of chance are drawn beforehand (draws.py)
+OUTCOMES = 64  # different ones among them
+GROUP_WORDS = 4
 
 # ---- a worker's slot (int64 array) ----------------------------------------------------------------------------------------
 
@@ -303,8 +306,8 @@ class Simulation(NamedTuple):
     quotas: np.ndarray  # int64 [STAY_DEPTH], visits for which it stays at a level
     pending: np.ndarray  # int64 [STAY_DEPTH * 2 * PENDING_WORDS], finished simulations that nodes up from a level do not have yet
     positions: np.ndarray  # uint64 [STAY_DEPTH * state_words], the position at each level
-    draws: np.ndarray  # int32 [STAY_DEPTH * DRAWS], outcomes drawn beforehand; without chance [1]
-    groups: np.ndarray  # int64 [STAY_DEPTH * 2], how far these are served; without chance [1]
+    draws: np.ndarray  # int32 [STAY_DEPTH * OUTCOMES * 2], outcomes drawn beforehand; without chance [1]
+    groups: np.ndarray  # int64 [STAY_DEPTH * GROUP_WORDS], how far these are served; without chance [1]
 
 
 def simulation_of(worker, index):

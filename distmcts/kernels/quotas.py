@@ -2,7 +2,8 @@
 
 After UCT, the best child of a node with thousands of visits stays so for many visits in a row. So a child with n visits gets
 
-    quota = max(1, n * stay / W),        W workers share the tree; `stay` is what all of them may have outstanding together
+    quota = max(1, n * stay)             if nobody else is there, and
+            max(1, n * stay / W)         if others are; W workers share the tree
 
 and until those are used up, the worker's simulations start there: nodes above are neither read nor written, and moves are
 not replayed. Quotas nest: a child's is at most what is left of its parent's. What the nodes above have not been told is pending:
@@ -38,13 +39,13 @@ from distmcts.kernels.layout import (
     BORN,
     DEPTH,
     DESCENT,
-    DRAWS,
     FINISHED,
     IDLE,
     IN_FLIGHT_LIMIT,
     KEPT,
     LEADER,
     MAX_DEPTH,
+    MOST_DRAWS,
     ROOT,
     ROOT_MOVER,
     STAGE,
@@ -53,7 +54,7 @@ from distmcts.kernels.layout import (
     WRITERS,
 )
 from distmcts.kernels.modes import follows, uses
-from distmcts.kernels.node import child_count, counts_of, is_by_chance, packed, status_of, visits_of
+from distmcts.kernels.node import child_count, counts_of, in_flight_in, is_by_chance, packed, status_of, visits_in
 from distmcts.kernels.proofs import carry_rewards, is_proven, rebind, unbind
 from distmcts.kernels.simulate import come_to_rest
 from distmcts.kernels.states import copy_state
@@ -86,10 +87,12 @@ def quota_for(tree, shared, node, most, settings):
     status = status_of(tree, node)
     if child_count(status) == 0:
         return np.int64(1)
+    counts = counts_of(tree, node)
     writers = shared.control[WRITERS]
-    quota = np.int64(visits_of(tree, node) * (settings.stay / writers))
+    is_shared = in_flight_in(counts) > 0
+    quota = np.int64(visits_in(counts) * (settings.stay / writers if is_shared else settings.stay))
     if is_by_chance(status):
-        most = min(most, DRAWS)
+        most = min(most, MOST_DRAWS)
     return max(min(quota, most, IN_FLIGHT_LIMIT // writers), np.int64(1))
 
 

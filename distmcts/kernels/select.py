@@ -23,6 +23,7 @@ from distmcts.kernels.jit import inner, switch
 from distmcts.kernels.layout import NONE, READ_NOTHING, READ_VIRTUAL_LOSS, SCALE
 from distmcts.kernels.node import child_count, in_flight_in, status_of, value_sum_of, visits_in, visits_of
 from distmcts.kernels.runs import first_run, run_after
+from distmcts.kernels.sides import leaning, side_of
 from distmcts.kernels.updates import locks_nodes, read
 
 # The two roots in the formula were a third of a search's time: long chains of slow instructions that everything waits for.
@@ -102,7 +103,7 @@ def _never_quiet(mode):
 
 
 @inner
-def select(mode, tree, worker, node, counts, bits, settings):
+def select(mode, tree, worker, simulation, node, counts, bits, settings):
     """The child with the highest score; NONE if the node has no children.
 
     `counts`: of the node, before this simulation came. `bits`: random ones, to decide between equals.
@@ -120,6 +121,7 @@ def select(mode, tree, worker, node, counts, bits, settings):
         virtual = 0.0 if settings.reading == READ_NOTHING else settings.weight * in_flight
         exploration = settings.c * root_of_log(max(visits + np.int64(virtual), 1))
 
+    side = side_of(mode, simulation)
     # Run by run, and not by the cursor of family.py: here its one more comparison per child would be felt.
     run = first_run(tree, node)
     best = -np.inf
@@ -130,13 +132,14 @@ def select(mode, tree, worker, node, counts, bits, settings):
             for child in range(run.start, end):
                 root = RECIPROCAL_ROOT[min(visits_of(tree, child), TABLE - 1)]
                 value = value_sum_of(tree, child) * (1.0 / SCALE)
-                s = (value * root + exploration) * root + jitter(bits, child)
+                s = (value * root + exploration * leaning(mode, side, child, settings)) * root + jitter(bits, child)
                 chosen = child if s > best else chosen
                 best = s if s > best else best
         else:
             for child in range(run.start, end):
                 child_counts, value_sum = read(mode, tree, worker, child)
-                s = score(child_counts, value_sum, exploration, settings) + jitter(bits, child)
+                leant = exploration * leaning(mode, side, child, settings)
+                s = score(child_counts, value_sum, leant, settings) + jitter(bits, child)
                 chosen = child if s > best else chosen
                 best = s if s > best else best
         left -= run.size

@@ -58,9 +58,9 @@ def _proven_score(mode, tree, child, score, open_only):
 
 @choose.when(is_used)
 def _choose_open(mode, tree, worker, simulation, node, counts, bits, settings):
-    child, best = best_child(mode, tree, worker, node, counts, bits, settings, False)
+    child, best = best_child(mode, tree, worker, simulation, node, counts, bits, settings, False)
     if child != NONE and is_proven(mode, tree, child):
-        other, _ = best_child(mode, tree, worker, node, counts, bits, settings, True)
+        other, _ = best_child(mode, tree, worker, simulation, node, counts, bits, settings, True)
         if other != NONE:
             bind(mode, tree, simulation, child)
             child = other

@@ -12,7 +12,7 @@ FIRST = 0  # the leader
 
 class Leaf(Scheme):
     name = LEAF
-    choices = ("backend",)
+    choices = ("backend", "stay")
     protocols = (LEADER,)
 
     def loop(self, index: int) -> Loop:

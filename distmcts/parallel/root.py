@@ -13,7 +13,7 @@ from distmcts.tree import view
 
 class Root(Scheme):
     name = ROOT
-    choices = ("final", "backend")
+    choices = ("final", "backend", "stay")
     has_many_trees = True
 
     def loop(self, index: int) -> Loop:

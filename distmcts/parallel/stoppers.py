@@ -45,7 +45,13 @@ class MemoryFull:
 
 
 class Decided:
-    """The move with the most visits can no longer be overtaken."""
+    """The move with the most visits can no longer be overtaken.
+
+    `outstanding`: the share of all visits that may be finished and not yet in the tree, because workers stay below nodes.
+    """
+
+    def __init__(self, outstanding: float = 0.0):
+        self.outstanding = outstanding
 
     def reached(self, progress: Progress) -> str | None:
         if progress.wanted is not None:
@@ -55,8 +61,9 @@ class Decided:
             left = rate * max(0.0, progress.seconds - progress.elapsed_s)
         else:
             return None
-        first, second, *_ = [*sorted(progress.root_visits(), reverse=True), 0, 0]
-        return "decided: the leader cannot be caught" if first - second > left else None
+        visits = progress.root_visits()
+        first, second, *_ = [*sorted(visits, reverse=True), 0, 0]
+        return "decided: the leader cannot be caught" if first - second > left + self.outstanding * sum(visits) else None
 
 
 class Proven:

@@ -11,7 +11,7 @@ BATCH = 32  # tickets taken at a time: few enough that workers end together
 
 class SharedTree(Scheme):
     name = TREE
-    choices = ("synchronisation", "in_flight", "backend")
+    choices = ("synchronisation", "in_flight", "backend", "stay")
     protocols = SHARING
 
     def loop(self, index: int) -> Loop:

@@ -12,9 +12,9 @@ from distmcts.kernels.layout import (
     CAPACITY,
     CHUNK,
     CONTROL_WORDS,
-    DRAWS,
     EXTRA_BYTES,
     FIRST_RUN,
+    GROUP_WORDS,
     HEAP_WORDS,
     JOURNAL_WORDS,
     LOCK_BYTES,
@@ -23,7 +23,9 @@ from distmcts.kernels.layout import (
     MAX_PLAYERS,
     NODE,
     NODE_BYTES,
+    OUTCOMES,
     PENDING_WORDS,
+    SIDES,
     SLOT_INDEX,
     SLOT_WORDS,
     STAY_DEPTH,
@@ -97,7 +99,15 @@ def lay_out(game: Game, memory: int, workers: int, trees: int, needs: Needs, bac
     shared.control[WRITERS] = workers // trees * needs.simulations
     for index, worker in enumerate(all_workers):
         worker.slot[SLOT_INDEX] = index + 1
+        for number, journal in enumerate(worker.simulations.journal, index * needs.simulations):
+            journal[SIDES] = _sides(number, workers // trees * needs.simulations)
     return segment, Arrays(shared, all_workers, [_tree(segment, capacity, needs, workers // trees) for _ in range(trees)], guards)
+
+
+def _sides(number: int, writers: int) -> int:
+    """A bit for each level of a path: those of a worker's number, again and again."""
+    bits = max((writers - 1).bit_length(), 1)
+    return sum((number >> level % bits & 1) << level for level in range(63))
 
 
 class _Size(NamedTuple):
@@ -132,8 +142,8 @@ def _simulation_sizes(game: Game, needs: Needs) -> list[_Size]:
         _Size("quotas", "i8", STAY_DEPTH if needs.levels else 1),
         _Size("pending", "i8", STAY_DEPTH * 2 * PENDING_WORDS if needs.levels else 1),
         _Size("positions", "u8", STAY_DEPTH * game.state_words if needs.levels else 1),
-        _Size("draws", "i4", STAY_DEPTH * DRAWS if needs.levels and game.has_chance else 1),
-        _Size("groups", "i8", STAY_DEPTH * 2 if needs.levels and game.has_chance else 1),
+        _Size("draws", "i4", STAY_DEPTH * OUTCOMES * 2 if needs.levels and game.has_chance else 1),
+        _Size("groups", "i8", STAY_DEPTH * GROUP_WORDS if needs.levels and game.has_chance else 1),
     ]
 
 

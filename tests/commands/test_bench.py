@@ -19,10 +19,11 @@ def test_json():
     found = json.loads(done.stdout)
     assert found["game"] == "tic_tac_toe"
     rows = found["rows"]
-    assert {(row["parallel"], row["synchronisation"], row["workers"]) for row in rows} == {
-        ("serial", "lockfree", 1),
-        *(("tree", way, count) for way in ("lockfree", "node-locks", "global-lock") for count in (1, 2)),
-        *((parallel, "lockfree", count) for parallel in ("root", "leaf") for count in (1, 2)),
+    assert {(row["parallel"], row["synchronisation"], row.get("stay"), row["workers"]) for row in rows} == {
+        *(("serial", "lockfree", stay, 1) for stay in (None, 0.0)),
+        *(("tree", "lockfree", 0.0, count) for count in (1, 2)),
+        *(("tree", way, None, count) for way in ("lockfree", "node-locks", "global-lock") for count in (1, 2)),
+        *((parallel, "lockfree", None, count) for parallel in ("root", "leaf") for count in (1, 2)),
     }
     assert rows[0]["parallel"] == "serial"
     assert rows[0]["speedup"] == 1
@@ -38,7 +39,16 @@ def test_table():
     header, *rows, _, recommended, warning = done.stdout.splitlines()
     assert header.split() == ["scheme", "workers", "simulations/s", "speedup"]
     names = [row[:24].strip() for row in rows]
-    assert names == ["serial", "tree lockfree", "tree node-locks", "tree global-lock", "root", "leaf"]
+    assert names == [
+        "serial",
+        "serial textbook",
+        "tree lockfree textbook",
+        "tree lockfree",
+        "tree node-locks",
+        "tree global-lock",
+        "root",
+        "leaf",
+    ]
     assert all(row.endswith("x") for row in rows)
     assert recommended.startswith("most simulations per second here: parallel=")
     assert "a rate is not strength" in warning

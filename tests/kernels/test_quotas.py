@@ -49,9 +49,11 @@ def test_chance_nodes_keep_their_means(scheme, chance):
         assert sum(check_chance(tree) for tree in engine.trees) > 100
 
 
-def test_outcomes_come_by_their_probabilities():
-    """At the root, and below its children, where workers stay longest."""
-    with distmcts.Engine(UR, stay=0.25, parallel="serial", memory="64MiB", seed=5) as engine:
+@pytest.mark.parametrize("chance", ["enumerated", "hashed"])
+@pytest.mark.parametrize("scheme", ["serial", "tree", "simulated"])
+def test_outcomes_come_by_their_probabilities(scheme, chance):
+    """At the root, where workers stay longest: all that was drawn beforehand has been served when a budget is used up."""
+    with distmcts.Engine(UR, stay=0.25, chance=chance, memory="64MiB", seed=5, **SCHEMES[scheme]) as engine:
         simulations = 100_000
         engine.search(simulations=simulations)
         tree = engine.trees[0]
@@ -94,22 +96,26 @@ def test_locks_keep_to_the_textbook(synchronisation):
     assert equal(trees_of("connect_four", 3_000, stay=0.25, **settings), trees_of("connect_four", 3_000, stay=0, **settings))
 
 
-@pytest.mark.parametrize(
-    ("settings", "label"),
-    [({"rave": 100}, "rave"), ({"solver": True}, "solver"), ({"selection": "ucb1_tuned"}, "selection='ucb1_tuned'")],
-)
-def test_what_looks_at_every_simulation_is_refused(settings, label):
-    with pytest.raises(distmcts.InputError, match=f"{label}: looks at every simulation"):
-        distmcts.Engine("connect_four", stay=0.1, **settings)
+FEATURES_OF_BATCHES = [
+    {"widening": 2.0, "first_play_urgency": 1.1},
+    {"selection": "puct"},
+    {"selection": "ucb1_tuned"},
+    {"progressive_bias": 1.0},
+    {"rave": 100},
+    {"solver": True, "simulations": 300},  # more, and it is proven
+    {"chance": "hashed"},
+    {"chance": "hashed", "chance_widening": 1.0},
+    {"in_flight": "wu_uct"},
+]
 
 
-@pytest.mark.parametrize(
-    "settings", [{"widening": 2.0, "first_play_urgency": 1.1}, {"selection": "puct"}, {"progressive_bias": 1.0}]
-)
+@pytest.mark.parametrize("settings", FEATURES_OF_BATCHES, ids=str)
 def test_other_features_work_with_it(settings):
+    simulations = settings.get("simulations", 20_000)
+    settings = {key: value for key, value in settings.items() if key != "simulations"}
     with distmcts.Engine(DiceRace(6), stay=0.25, workers=2, memory="16MiB", seed=3, **settings) as engine:
-        engine.search(simulations=20_000)
-        assert engine.audit()[0].visits == 20_000
+        engine.search(simulations=simulations)
+        assert engine.audit()[0].visits == simulations
         check_chance(engine.trees[0])
 
 

@@ -16,7 +16,7 @@ UNIT = 1 << 22  # results are counted in whole numbers of 1 / UNIT
 class Level:
     MOST: ClassVar[int] = 4096
     DEEPEST: ClassVar[int] = 40
-    DRAWS: ClassVar[int] = 256
+    DRAWS: ClassVar[int] = 1024
 
     node: Any
     quota: int

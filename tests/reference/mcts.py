@@ -77,7 +77,7 @@ class Settings:
     progressive_bias: float | None = None
     solver: bool = False
     cutoff: int | None = None
-    stay: float = 0.0
+    stay: float = 1 / 32
 
 
 class Node:

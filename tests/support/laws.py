@@ -70,7 +70,6 @@ def search_and_count(game, simulations, state=None, **settings):
             result = engine.search(simulations=simulations)
             assert result.simulations == simulations
             assert sum(audit.visits for audit in engine.audit()) == total
-            at_root = sum(int(tree.extra[ROOT]) for tree in engine.trees)  # evaluated while another was adding its first children
-            assert sum(row.visits for row in result.moves) + at_root == total
-            assert at_root < total / 4  # a worker that loses its core just then keeps the others here for as long
+            assert sum(row.visits for row in result.moves) == total  # nobody is kept out of the root's children
+            assert sum(int(tree.extra[ROOT]) for tree in engine.trees) == 0
         check_trees(engine)

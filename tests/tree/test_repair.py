@@ -10,7 +10,12 @@ from tests.tree.kill_everywhere import SCHEMES, VARIANTS
 
 
 def kills_survived(scheme: str, variant: str, step: int, offset: int) -> int:
-    command = [sys.executable, "-m", "tests.tree.kill_everywhere", scheme, variant, str(step), str(offset)]
+    return without_compiler("tests.tree.kill_everywhere", scheme, variant, str(step), str(offset))
+
+
+def without_compiler(module: str, *arguments: str) -> int:
+    """The number that a script prints."""
+    command = [sys.executable, "-m", module, *arguments]
     answer = subprocess.run(command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr[-2000:]
     return int(answer.stdout)
@@ -33,6 +38,19 @@ PAIRS = [(scheme, variant) for scheme in SCHEMES for variant in VARIANTS if stay
 def test_killed_at_any_line_with_features(scheme, variant):
     """Every sixth line, beginning with another one for each scheme; all of them in the long version."""
     assert kills_survived(scheme, variant, 6, list(SCHEMES).index(scheme) % 6) > 50
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_nobody_waits_for_a_worker_that_stands_still(variant):
+    """Stalled at every eleventh line, while the other searches; at every single one in the long version."""
+    assert without_compiler("tests.tree.stall_everywhere", variant, "11", str(list(VARIANTS).index(variant))) > 50
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_nobody_waits_wherever_it_stands_still(variant):
+    assert without_compiler("tests.tree.stall_everywhere", variant, "1", "0") > 300
 
 
 @pytest.mark.long
