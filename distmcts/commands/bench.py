@@ -49,9 +49,10 @@ _KEYS = ("parallel", "workers", "synchronisation", "stay")  # of a cell
 
 
 def _label(row: dict[str, Any]) -> str:
-    return " ".join(
-        [row["parallel"], *([row["synchronisation"]] if row["parallel"] == TREE else []), *["textbook"] * ("stay" in row)]
-    )
+    names = [row["parallel"]]
+    if row["parallel"] == TREE:
+        names.append(row["synchronisation"])
+    return " ".join([*names, "textbook"] if "stay" in row else names)
 
 
 def _cells(most: int) -> list[dict[str, Any]]:
