@@ -1,8 +1,9 @@
-"""Simulations per second on one core: OpenSpiel's C++ MCTS and distmcts, the same game, c, budget and kind of playout.
+"""Simulations per second on one core: OpenSpiel's C++ MCTS and distmcts, the same game, c, time and kind of playout.
 
-    python benchmarks/against_open_spiel.py [--games connect_four,awale] [--rounds 5] [--json FILE]
+    python benchmarks/against_open_spiel.py [--games connect_four,awale] [--seconds 3] [--rounds 5] [--json FILE]
 
-Both search the start position from an empty tree, in turns, in this process; the medians are compared. Memory is the growth of
+Both search the start position from an empty tree for about the same time, in turns, in this process; the medians are compared.
+OpenSpiel's search takes a number of simulations: that of its rate in a short search before. Memory is the growth of
 a process of its own that makes one search and keeps the tree; that of distmcts is made of at least 200,000 simulations, since
 in shorter ones it is buffers of fixed size (300 KB) that are measured. Needs the `interop` extra.
 """
@@ -18,6 +19,7 @@ from script import add_games, chosen_games, need_open_spiel, options_of, write_j
 
 C = 2**0.5
 MEMORY_SIMULATIONS = 200_000
+MEMORY = "4GiB"  # more than a search of some seconds fills
 # distmcts name: (OpenSpiel name, simulations of one search)
 GAMES = {
     "connect_four": ("connect_four", 100_000),
@@ -42,10 +44,11 @@ def open_spiel_search(name: str, simulations: int, seed: int):
     return elapsed, tree
 
 
-def distmcts_engine(name: str, simulations: int, seed: int, backing: str = "auto"):
+def distmcts_engine(name: str, simulations: int, seed: int, backing: str = "auto", memory: int | str | None = None):
     from distmcts import Engine
 
-    return Engine(name, parallel="serial", seed=seed, c=C, memory=max(1 << 24, simulations * 128), backing=backing)
+    memory = memory or max(1 << 24, simulations * 128)
+    return Engine(name, parallel="serial", seed=seed, c=C, memory=memory, backing=backing)
 
 
 def bytes_of_one_search(which: str, name: str, simulations: int) -> float:
@@ -71,19 +74,19 @@ def grow(which: str, name: str, simulations: int) -> None:
     print((after - before) / simulations)
 
 
-def compare(name: str, rounds: int) -> dict:
+def compare(name: str, rounds: int, seconds: float) -> dict:
     other, simulations = GAMES[name]
     with distmcts_engine(name, simulations, 0) as engine:  # compiled and loaded before anything is timed
         engine.search(simulations=1000)
+    in_time = max(int(seconds * simulations / open_spiel_search(other, simulations, 0)[0]), 100)
     theirs, ours = [], []
     for seed in range(1, rounds + 1):
-        theirs.append(simulations / open_spiel_search(other, simulations, seed)[0])
-        with distmcts_engine(name, simulations, seed) as engine:
-            result = engine.search(simulations=simulations)
-        ours.append(result.simulations_per_second)
+        theirs.append(in_time / open_spiel_search(other, in_time, seed)[0])
+        with distmcts_engine(name, simulations, seed, memory=MEMORY) as engine:
+            ours.append(engine.search(seconds=seconds).simulations_per_second)
     return {
         "game": name,
-        "simulations": simulations,
+        "seconds": seconds,
         "open_spiel_per_s": statistics.median(theirs),
         "distmcts_per_s": statistics.median(ours),
         "ratio": statistics.median(o / t for o, t in zip(ours, theirs, strict=True)),
@@ -95,6 +98,7 @@ def compare(name: str, rounds: int) -> dict:
 def main() -> None:
     parser = options_of(__doc__, rounds=5)
     add_games(parser, GAMES)
+    parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--grow", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.grow:
@@ -102,14 +106,14 @@ def main() -> None:
         return
     need_open_spiel()
     names = chosen_games(arguments, GAMES)
-    head = ("game", "simulations", "OpenSpiel/s", "distmcts/s", "ratio", "OpenSpiel B/sim", "distmcts B/sim")
+    head = ("game", "seconds", "OpenSpiel/s", "distmcts/s", "ratio", "OpenSpiel B/sim", "distmcts B/sim")
     print(f"{head[0]:<14}{head[1]:>12}{head[2]:>14}{head[3]:>14}{head[4]:>8}{head[5]:>17}{head[6]:>16}")
     rows = []
     for name in names:
-        row = compare(name, arguments.rounds)
+        row = compare(name, arguments.rounds, arguments.seconds)
         rows.append(row)
         print(
-            f"{name:<14}{row['simulations']:>12,}{row['open_spiel_per_s']:>14,.0f}{row['distmcts_per_s']:>14,.0f}"
+            f"{name:<14}{row['seconds']:>12g}{row['open_spiel_per_s']:>14,.0f}{row['distmcts_per_s']:>14,.0f}"
             f"{row['ratio']:>7.1f}x{row['open_spiel_bytes']:>17.0f}{row['distmcts_bytes']:>16.1f}",
             flush=True,
         )

@@ -14,7 +14,7 @@ from distmcts.tree.segment import LINE
 
 LINES = 512  # 32 KiB: within the first cache of a core
 TURNS = 500
-REPEATS = 15
+REPEATS = 5
 ELEMENTS = LINE // 8  # int64 a line
 NEVER_SO_MANY = 40  # bits: sums shifted by it are 0, which the compiler cannot know
 SPINS_BEFORE_YIELD = 1 << 14  # on a busy machine the other thread may be waiting for this very core
@@ -66,7 +66,6 @@ def _line_s(cores: list[int], depends: int) -> float:
 
 
 def measure_costs() -> Costs:
-    """Blocks for a second; needs two cores. Medians: those of a virtual machine are not always equally far apart."""
+    """Blocks for a fifth of a second; needs two cores."""
     cores = sorted(os.sched_getaffinity(0))[:2]
-    _line_s(cores, 1)  # compiled
     return Costs(*(statistics.median(_line_s(cores, depends) for _ in range(REPEATS)) for depends in (1, 0)))

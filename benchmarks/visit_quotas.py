@@ -78,7 +78,7 @@ class Cell(NamedTuple):
     @property
     def is_textbook(self) -> bool:
         """Whether all quotas are 1, even the root's at the end (kernels/quotas.py): then visits are the same, one by one."""
-        return (self.budget - 1) * self.share / self.scheme.workers < 2
+        return (self.budget - 1) * self.share < 2
 
 
 class Unit(NamedTuple):
@@ -228,16 +228,15 @@ With `stay={DEFAULT_SHARE}` against textbook search (`stay=0`) of the same schem
 
     {command(arguments, max((count.pairs for count in self.counts.values()), default=0))}
 
-Elo with its 95 % interval, and how many pairs; bold where 0 is outside. `{SAME}`: for so many workers these are so few
-simulations that every quota is 1, visits are the same one by one, and nothing is played. `all`: every cell weighted by the
-inverse of its variance.
+Elo with its 95 % interval, and how many pairs; bold where 0 is outside. `{SAME}`: these are so few simulations that every quota
+is 1, visits are the same one by one, and nothing is played. `all`: every cell weighted by the inverse of its variance.
 
 {table(schemes, by_cell)}
 
 ## Which share
 
-Of the visits a node has, how many all workers together may have outstanding. All games and budgets together, without those that
-are the same search; so small shares with many workers stand for large budgets only.
+Of the visits a node has, how many a worker that is alone there may have outstanding. All games and budgets together, without
+those that are the same search.
 
 {table([*schemes, "all"], by_share)}
 
