@@ -9,9 +9,9 @@ search with the real engine while a model of caches counts transfers of lines, a
     time of a simulation = time alone + waits * wait + transfers * line,    but at least  W * transfers of the hottest line * wait
 
 since a line is in one place at a time. Time alone is measured with one worker, whose quotas are those of a worker that meets
-nobody; `wait` and `line` by a ping-pong between two cores (ping_pong.py), in the same rounds, for a virtual machine's cores may be
-near to each other in one minute and far apart in the next. One number is FITTED: a factor for `wait`, so that textbook search with
-two workers comes out right on the first game. All else is PREDICTED: quotas with two workers and all other games, which are
+nobody; `wait` and `line` by a ping-pong between two cores (ping_pong.py), in the same rounds, for a virtual machine's cores may
+be near to each other in one minute and far apart in the next. One number is FITTED: a factor for `wait`, so that textbook search
+with two workers comes out right on the first game. All else is PREDICTED: quotas with two workers and all other games, which are
 measured, too, to tell the error; and more cores than two, which are not, by the costs that were usual in the whole run. Rows of
 the last table with another `wait ns` than the rest were disturbed.
 
