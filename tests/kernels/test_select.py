@@ -28,7 +28,6 @@ from distmcts.kernels.layout import (
 from distmcts.kernels.modes import Mode
 from distmcts.kernels.rng import random_word, seeded
 from distmcts.kernels.select import reciprocal_root, root_of_log, select
-from distmcts.kernels.words import simulation_of
 from distmcts.tree.view import columns
 
 MODE = Mode(LOCK_FREE)
@@ -41,7 +40,7 @@ def settings_with(c: float, reading: int, weight: float = 1.0) -> Settings:
 
 @kernel
 def call_select(mode, tree, worker, node, counts, settings):
-    return select(mode, tree, worker, simulation_of(worker, 0), node, counts, random_word(worker.rng), settings)
+    return select(mode, tree, worker, worker.simulations, node, counts, random_word(worker.rng), settings)
 
 
 @kernel

@@ -44,12 +44,11 @@ class Level:
         self.by_chance = True
         if self.quota == 1 or not at_once:
             return draw()
-        first = self.draws[:1]
-        for _ in range(self.visits - self.served):
-            self.draws.remove(*first)
+        del self.draws[: self.visits - self.served]
         self.served = self.visits
         if not self.draws:
-            self.draws = [draw() for _ in range(self.quota - self.visits)]
+            drawn = [draw() for _ in range(self.quota - self.visits)]
+            self.draws = sorted(drawn, key=drawn.index)  # equal ones together, in the order in which they came first
         return self.draws[0]
 
     def most_below(self) -> int:
