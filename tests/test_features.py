@@ -157,7 +157,7 @@ def tuned_scores(tree: Tree, c: float) -> np.ndarray:
 def test_ucb1_tuned_evens_out_its_own_scores():
     """A search visits the child with the highest score until it is no longer: in the end all scores are about equal."""
     position = "1 4,8 0 / 2 3 0 / 0 2"
-    with grown(UR, 50_000, position, selection="ucb1_tuned", c=1.0) as engine:
+    with grown(UR, 50_000, position, selection="ucb1_tuned", c=1.0, stay=0.0) as engine:
         assert engine.trees[0].squares[ROOT] == 50_000 * SCALE  # every result is 1 or -1
         assert np.ptp(tuned_scores(engine.trees[0], 1.0)) < 0.01
     with grown(UR, 50_000, position, c=1.0) as engine:

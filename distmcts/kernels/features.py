@@ -99,8 +99,11 @@ def _asks_evaluations(settings: Any, game: Any) -> bool:
 
 
 def _stays(settings: Any) -> bool:
-    """Where workers take locks they keep to the textbook: that is what such a search is made for, to be compared with."""
-    return settings.stay > 0 and not settings.scheme.takes_locks(settings.synchronisation)
+    """Where workers take locks they keep to the textbook: that is what such a search is made for, to be compared with.
+
+    So does random selection, where every visit draws its own way.
+    """
+    return settings.stay > 0 and settings.selection != "random" and not settings.scheme.takes_locks(settings.synchronisation)
 
 
 FEATURES = (

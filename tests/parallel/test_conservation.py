@@ -78,7 +78,7 @@ def test_a_full_tree_stops_if_asked_to():
     with distmcts.Engine("connect_four", workers=2, memory="400KiB", when_full="stop", seed=6) as engine:
         result = engine.search(seconds=60)
         assert result.stopped_by == "memory is full"
-        assert engine.audit()[0].visits == result.simulations < 100_000
+        assert engine.audit()[0].visits == result.simulations < 5_000_000  # the owner looks every 20 ms
 
 
 def test_a_terminal_root_child_keeps_all_its_visits():

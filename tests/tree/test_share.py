@@ -19,7 +19,8 @@ class Machine:
     """One tree, its ledger, and how many simulations it has made."""
 
     def __init__(self, game: str, seed: int, workers: int = 1):
-        self.engine = Engine(game, parallel="simulated", workers=workers, memory="2MiB", seed=seed)
+        # Without quotas, so that it makes no difference between which simulations machines exchange what they know.
+        self.engine = Engine(game, parallel="simulated", workers=workers, stay=0.0, memory="2MiB", seed=seed)
         self.tree = self.engine.trees[0]
         self.ledger = Ledger()
         self.made = 0
