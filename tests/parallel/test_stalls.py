@@ -56,7 +56,7 @@ class Stopper(threading.Thread):
 
 
 def races(count: int) -> list[str]:
-    """Search the race again and again, with 2 to 16 workers and both ways to add outcomes; what went wrong."""
+    """Search the race again and again, with 2 to 16 workers and both ways to add outcomes; where the worse move was played."""
     values = exact(RACE.length, RACE.length)
     best = values.index(max(values))
     wrong = []
@@ -70,14 +70,13 @@ def races(count: int) -> list[str]:
     return wrong
 
 
-def test_the_better_move_is_played_on_a_busy_machine():
-    with busy_machine():
-        assert races(8) == []
+def test_the_better_move_is_played_by_more_workers_than_cores():
+    assert races(15) == []
 
 
-@pytest.mark.long
+@pytest.mark.long  # and apart from other tests, which mind the busy processes
 @pytest.mark.timeout(3600)
-def test_it_is_played_in_400_searches():
+def test_it_is_played_in_400_searches_on_a_busy_machine():
     with busy_machine():
         assert races(400) == []
 
@@ -100,7 +99,7 @@ def stop_and_count(stops: int, length_s: float, seed: int) -> None:
 
 
 def test_stopped_workers_lose_nothing():
-    stop_and_count(10, 0.1, seed=1)
+    stop_and_count(8, 0.05, seed=1)
 
 
 @pytest.mark.long
