@@ -124,7 +124,7 @@ class Search:
         self.settings = Settings(**settings)
         self.words = RandomWords(seed, worker)
         self.memory = Memory()
-        self.levels = Levels(self.settings.stay)
+        self.levels = Levels(0.0 if self.settings.selection == "random" else self.settings.stay)
         at_chance = bool(self.outcomes(state))
         self.root = Node(state, None, 0 if at_chance else (game.player(state) - 1) % 2)
 
