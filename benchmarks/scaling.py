@@ -35,6 +35,8 @@ GAMES: dict[str, tuple[str, dict, str | None, dict]] = {
         {"selection": "puct", "c": 0.5, "cutoff": 2},
     ),
     "risk": ("risk", {}, "deal 7", {"first_play_urgency": 1.2, "c": 2.4}),
+    "risk_sampled": ("risk", {}, "deal 7", {"first_play_urgency": 1.2, "c": 2.4, "samples": 20}),
+    "risk_steps": ("risk", {"actions": "steps"}, "deal 7", {}),
 }
 TEXTBOOK = {"stay": 0.0}
 

@@ -9,7 +9,7 @@ from distmcts.parallel.names import SERIAL
 from distmcts.parallel.schemes import SCHEMES
 from distmcts.settings import READINGS
 
-_CHOICES: dict[str, tuple[str, str]] = {  # name: the setting it stands for, and its value
+_CHOICES: dict[str, tuple[str, Any]] = {  # name: the setting it stands for, and its value
     **{name: ("synchronisation", name) for name in SHARING},
     **{name: ("in_flight", name) for name in READINGS},
     "sum": ("final", "visits"),
